@@ -1,0 +1,1 @@
+"""What every transport needs before an operation: credentials, bodies, request ids, failures."""

@@ -1,0 +1,1 @@
+"""The rules of each operation, principal first."""

@@ -1,0 +1,67 @@
+"""Erasing statements for good: the rows, their copies and links, and the tombstone that keeps them away.
+
+Shared by the deletion of a belief, the import of a tombstone and the erasure of a principal.
+Source: belief store decisions, Review and delete.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from store.domain.journal import Tombstone
+from store.domain.memories import MemoryRecord
+from store.domain.owners import Owner
+from store.domain.vocabulary import EventKind
+from store.ports.errors import StoreContention
+from store.ports.store import Transaction
+
+
+async def erase_statements(
+    transaction: Transaction,
+    owner: Owner,
+    hashes: Collection[bytes],
+    tombstones: Collection[Tombstone],
+    *,
+    now: datetime,
+) -> int:
+    """Erase every row of the owner with one of these statement hashes, and write the tombstones.
+
+    The caller holds the locks of the statements. Every sensitivity is erased; the count is for
+    operators, never for an answer. Raises StoreContention when a link appeared meanwhile, to be run again.
+    """
+    victims = await transaction.memories.find_same_statement_ids(owner, hashes)
+    linked = await transaction.memories.find_linked_ids(owner, victims)
+    records = await transaction.memories.find_many_for_update(owner, victims | linked)
+    if not await transaction.memories.find_linked_ids(owner, victims) <= victims | linked:
+        raise StoreContention
+    for record in records:
+        if record.id not in victims:
+            await _unlink(transaction, record, victims)
+    for record in records:
+        if record.id in victims:
+            await transaction.journal.append(
+                owner,
+                EventKind.DELETED,
+                session_id=record.source_session_id,
+                memory_id=record.id,
+                at=now,
+                payload={},
+            )
+    await transaction.memories.erase(owner, victims)
+    await transaction.memories.erase_facts(owner, hashes)
+    await transaction.journal.erase_rejections(owner, hashes)
+    for tombstone in tombstones:
+        await transaction.journal.add_tombstone(tombstone)
+    return sum(record.id in victims for record in records)
+
+
+async def _unlink(transaction: Transaction, record: MemoryRecord, victims: Collection[UUID]) -> None:
+    """Remove links whose other end goes: no write of a belief, so neither position nor updated_at moves."""
+    await transaction.memories.put(
+        replace(
+            record,
+            conflicts_with=tuple(id for id in record.conflicts_with if id not in victims),
+            superseded_by=None if record.superseded_by in victims else record.superseded_by,
+        )
+    )

@@ -1,0 +1,78 @@
+"""The bounded sweep: writes down what has run out, and forgets receipts past their time.
+
+It changes no answer; what it writes bounds the cost of pages.
+Source: belief store decisions, Effective status; Review and delete (receipts).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from gateway.service.environment import Environment
+from store.domain.formation import expired
+from store.domain.memories import is_live
+from store.domain.vocabulary import EventKind
+from store.ports.store import Store, Transaction
+
+SWEEP_BATCH = 500
+RECEIPT_RETENTION_MIN = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepResult:
+    """How many beliefs were written as expired, and how many receipts were forgotten."""
+
+    expired: int = 0
+    receipts: int = 0
+
+
+class SweepService:
+    """Sweeps tenant by tenant, in transactions of at most 500 rows."""
+
+    def __init__(self, store: Store, environment: Environment, *, receipt_retention: timedelta) -> None:
+        """Keep receipts for at least 30 days, whatever is asked."""
+        self._store = store
+        self._environment = environment
+        self._receipt_retention = max(receipt_retention, RECEIPT_RETENTION_MIN)
+
+    async def sweep(self) -> SweepResult:
+        """Sweep every tenant until nothing is left to do."""
+        async with self._store.snapshot() as snapshot:
+            tenants = sorted({owner.tenant for owner in await snapshot.journal.owners()})
+        now = self._environment.clock()
+        result = SweepResult()
+        for tenant in tenants:
+            result = SweepResult(
+                expired=result.expired + await self._expire_all(tenant, now),
+                receipts=result.receipts + await self._forget_all(tenant, now - self._receipt_retention),
+            )
+        return result
+
+    async def _expire_all(self, tenant: str, now: datetime) -> int:
+        total = 0
+        while count := await self._store.transact(lambda transaction: _expire(transaction, tenant, now)):
+            total += count
+        return total
+
+    async def _forget_all(self, tenant: str, before: datetime) -> int:
+        total = 0
+        while count := await self._store.transact(
+            lambda transaction: transaction.journal.erase_receipts(tenant, before=before, limit=SWEEP_BATCH)
+        ):
+            total += count
+        return total
+
+
+async def _expire(transaction: Transaction, tenant: str, now: datetime) -> int:
+    records = await transaction.memories.find_due_for_update(tenant, now=now, limit=SWEEP_BATCH)
+    for record in records:
+        assert not is_live(record, now)
+        await transaction.memories.put(expired(record))
+        await transaction.journal.append(
+            record.owner,
+            EventKind.EXPIRED,
+            session_id=record.source_session_id,
+            memory_id=record.id,
+            at=now,
+            payload={},
+        )
+    return len(records)

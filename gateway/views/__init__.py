@@ -1,0 +1,1 @@
+"""What a caller may see, as frozen models."""

@@ -1,0 +1,65 @@
+"""The keyed hash by which a statement is recognised after its text is gone.
+
+The secrets lie in the key file, never in the database. Rows keep the hash they were written with;
+look-ups ask for the hash under every key of the ring. Source: belief store decisions, Review and delete.
+"""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+
+from store.domain.normalization import normalized
+from store.domain.owners import Owner
+
+KEY_BYTES = 32
+_KEY_ID_MESSAGE = b"belief-gateway key id"
+
+
+def length_prefixed(*parts: bytes) -> bytes:
+    """Join parts so that no two different lists of parts give the same bytes."""
+    return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+
+
+def key_id(secret: bytes) -> str:
+    """The public name of a secret: 32 hexadecimal digits of the HMAC of a constant."""
+    return hmac.digest(secret, _KEY_ID_MESSAGE, hashlib.sha256).hex()[:32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HashKey:
+    """One secret of 32 bytes, and its id."""
+
+    id: str
+    secret: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keyring:
+    """Every key of a deployment; `current` is the one that new rows are hashed with."""
+
+    current: HashKey
+    keys: tuple[HashKey, ...]
+
+    def statement_hash(self, owner: Owner, statement: str) -> bytes:
+        """The 32-byte hash of a statement, normalized, for one owner under the current key."""
+        return _statement_hash(self.current, owner, normalized(statement))
+
+    def statement_hashes(self, owner: Owner, statement: str) -> frozenset[bytes]:
+        """The hash of a statement under every key of the ring, for look-ups."""
+        text = normalized(statement)
+        return frozenset(_statement_hash(key, owner, text) for key in self.keys)
+
+    def holds(self, identifier: str) -> bool:
+        """Whether a key of this id is on the ring."""
+        return any(key.id == identifier for key in self.keys)
+
+
+def _statement_hash(key: HashKey, owner: Owner, text: str) -> bytes:
+    message = length_prefixed(owner.tenant.encode(), owner.principal.encode(), text.encode())
+    return hmac.digest(key.secret, message, hashlib.sha256)
+
+
+def lock_number(owner: Owner, statement_hash: bytes) -> int:
+    """The signed 64-bit number of the advisory lock of one owner's statement."""
+    message = length_prefixed(owner.tenant.encode(), owner.principal.encode(), statement_hash)
+    return int.from_bytes(hashlib.sha256(message).digest()[:8], "big", signed=True)

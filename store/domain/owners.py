@@ -1,0 +1,14 @@
+"""Whose memories these are: all that the store knows of a principal."""
+
+from dataclasses import dataclass
+
+OWNER_NAME_LENGTH_MAX = 256
+"""Characters of a tenant or a principal id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Owner:
+    """A tenant and a principal id within it. Two owners never see each other's rows."""
+
+    tenant: str
+    principal: str

@@ -1,0 +1,1 @@
+"""The adapter over Python objects, with real rollback."""

@@ -1,0 +1,161 @@
+"""Events, receipts, tombstones, rejections and people in memory."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Mapping
+from datetime import datetime
+from uuid import UUID
+
+from store.domain.journal import Event, Payload, Receipt, Rejection, Tombstone
+from store.domain.owners import Owner
+from store.domain.people import Person
+from store.domain.vocabulary import EventKind, RejectionKind
+from store.inmemory.state import Sequences, State
+
+
+class InMemoryJournalReads:
+    """Everything beside the beliefs of one owner, for export."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    async def events(self, owner: Owner) -> AsyncIterator[Event]:
+        """The owner's events by session and number."""
+        for _, event in sorted(self._state.of(owner).events.items()):
+            yield event
+
+    async def receipts(self, owner: Owner) -> AsyncIterator[Receipt]:
+        """The owner's receipts by key."""
+        for _, receipt in sorted(self._state.of(owner).receipts.items()):
+            yield receipt
+
+    async def tombstones(self, owner: Owner) -> AsyncIterator[Tombstone]:
+        """The owner's tombstones by hash."""
+        for _, tombstone in sorted(self._state.of(owner).tombstones.items()):
+            yield tombstone
+
+    async def rejections(self, owner: Owner) -> AsyncIterator[Rejection]:
+        """The owner's rejections by hash and kind."""
+        for _, rejection in sorted(self._state.of(owner).rejections.items()):
+            yield rejection
+
+    async def people(self, owner: Owner) -> AsyncIterator[Person]:
+        """The owner's people by key."""
+        for _, person in sorted(self._state.of(owner).people.items()):
+            yield person
+
+    async def owners(self) -> list[Owner]:
+        """Every owner of whom anything is stored, in order."""
+        return sorted(owner for owner, held in self._state.owners.items() if not held.is_empty())
+
+    async def stored_by_sensitivity(self) -> Mapping[str, int]:
+        """How many beliefs are stored in all, by sensitivity."""
+        return Counter(
+            row.record.sensitivity.value for held in self._state.owners.values() for row in held.memories.values()
+        )
+
+
+class InMemoryJournalWrites:
+    """Appending and blocking, inside one transaction. The store runs one at a time, so no lock is ever waited for."""
+
+    def __init__(self, state: State, sequences: Sequences) -> None:
+        self._state = state
+        self._numbers = sequences.events
+
+    async def append(
+        self, owner: Owner, kind: EventKind, *, session_id: UUID, memory_id: UUID | None, at: datetime, payload: Payload
+    ) -> None:
+        """Append one event under the next number of the journal."""
+        number = self._numbers.take()
+        self._state.for_writing(owner).events[session_id, number] = Event(
+            owner=owner,
+            session_id=session_id,
+            number=number,
+            kind=kind,
+            memory_id=memory_id,
+            occurred_at=at,
+            payload=dict(payload),
+        )
+
+    async def restore_event(self, event: Event) -> bool:
+        """Write an event under its own number; False if one stands there. Later numbers lie above it."""
+        events = self._state.for_writing(event.owner).events
+        key = (event.session_id, event.number)
+        if key in events:
+            return False
+        events[key] = event
+        self._numbers.rise_above(event.number)
+        return True
+
+    async def find_event(self, owner: Owner, session_id: UUID, number: int) -> Event | None:
+        """The event under that number."""
+        return self._state.of(owner).events.get((session_id, number))
+
+    async def find_receipt(self, owner: Owner, key: str) -> Receipt | None:
+        """The receipt of an idempotency key."""
+        return self._state.of(owner).receipts.get(key)
+
+    async def add_receipt(self, receipt: Receipt) -> bool:
+        """Take the key; False if it is taken."""
+        receipts = self._state.for_writing(receipt.owner).receipts
+        return receipts.setdefault(receipt.key, receipt) is receipt
+
+    async def erase_receipts(self, tenant: str, *, before: datetime, limit: int) -> int:
+        """Remove at most `limit` receipts older than a moment; how many."""
+        old = [
+            receipt
+            for owner, held in self._state.owners.items()
+            if owner.tenant == tenant
+            for receipt in held.receipts.values()
+            if receipt.created_at < before
+        ]
+        erased = sorted(old, key=lambda receipt: receipt.created_at)[:limit]
+        for receipt in erased:
+            del self._state.for_writing(receipt.owner).receipts[receipt.key]
+        return len(erased)
+
+    async def lock_statements(self, owner: Owner, hashes: Collection[bytes]) -> None:
+        """Nothing to wait for: this transaction has the whole store to itself."""
+
+    async def blocked(self, owner: Owner, hashes: Collection[bytes], *, kinds: Collection[RejectionKind]) -> bool:
+        """Whether a tombstone, or a rejection of one of the kinds, stands on one of the hashes."""
+        rejections = self._state.of(owner).rejections
+        return await self.entombed(owner, hashes) or any(
+            (hash, kind) in rejections for hash in hashes for kind in kinds
+        )
+
+    async def entombed(self, owner: Owner, hashes: Collection[bytes]) -> bool:
+        """Whether a tombstone stands on one of the hashes."""
+        tombstones = self._state.of(owner).tombstones
+        return any(hash in tombstones for hash in hashes)
+
+    async def add_tombstone(self, tombstone: Tombstone) -> bool:
+        """Write a tombstone; False if it stands already."""
+        tombstones = self._state.for_writing(tombstone.owner).tombstones
+        return tombstones.setdefault(tombstone.statement_hash, tombstone) is tombstone
+
+    async def add_rejection(self, rejection: Rejection) -> bool:
+        """Write a rejection; False if one of its hash and kind stands already."""
+        rejections = self._state.for_writing(rejection.owner).rejections
+        return rejections.setdefault((rejection.statement_hash, rejection.kind), rejection) is rejection
+
+    async def erase_rejections(self, owner: Owner, hashes: Collection[bytes]) -> None:
+        """Remove the rejections of these hashes, which a tombstone replaces."""
+        rejections = self._state.for_writing(owner).rejections
+        for key in [key for key in rejections if key[0] in hashes]:
+            del rejections[key]
+
+    async def find_person(self, owner: Owner, key: str) -> Person | None:
+        """The person behind a key."""
+        return self._state.of(owner).people.get(key)
+
+    async def put_person(self, person: Person) -> bool:
+        """Write a person's name; False if it is that already."""
+        people = self._state.for_writing(person.owner).people
+        if people.get(person.key) == person:
+            return False
+        people[person.key] = person
+        return True
+
+    async def erase_people(self, owner: Owner) -> None:
+        """Remove every person of the owner."""
+        self._state.for_writing(owner).people.clear()

@@ -1,0 +1,1 @@
+"""Protocols: what a store must do."""

@@ -1,0 +1,307 @@
+"""The life of the embedded PostgreSQL server: real servers, real kills.
+
+Source: The embedded PostgreSQL, "Shape of the supervisor", "Root" and "What survives".
+"""
+
+import asyncio
+import fcntl
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Self
+
+import asyncpg
+import psutil
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from store.postgres.embedded.account import choose_account
+from store.postgres.embedded.binaries import find_binaries
+from store.postgres.embedded.cluster import LOG_FILE_BYTES_MAX
+from store.postgres.embedded.errors import EmbeddedPostgresError
+from store.postgres.embedded.lock_files import names_live_server, recorded_process
+from store.postgres.embedded.server import EmbeddedServer
+
+pytestmark = pytest.mark.postgres
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="concerns what root does for PostgreSQL")
+
+CHECKOUT = Path(__file__).parents[2]
+WAIT_SECONDS = 60
+USER_PROGRAM = """
+import sys
+from pathlib import Path
+from store.postgres.embedded.server import EmbeddedServer
+
+root, *binaries = map(Path, sys.argv[1:])
+server = EmbeddedServer(root, binaries=binaries[0] if binaries else None, durable=False)
+server.start()
+print(server.pid, flush=True)
+sys.stdin.read()
+server.stop()
+"""
+
+
+class User:
+    """Another process that uses the server of a root directory until it is told to leave or is killed."""
+
+    def __init__(self, root: Path, *binaries: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", USER_PROGRAM, root, *binaries],
+            cwd=CHECKOUT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def server_pid(self) -> int:
+        """Wait for the start; the process id of the server."""
+        assert self.process.stdout is not None
+        return int(self.process.stdout.readline())
+
+    def leave(self) -> None:
+        self.process.communicate(timeout=WAIT_SECONDS)
+        assert self.process.returncode == 0
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate(timeout=WAIT_SECONDS)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A directory that the account which runs PostgreSQL for root can reach."""
+    place = Path(tempfile.mkdtemp(prefix="embedded-test-"))
+    place.chmod(0o755)
+    yield place
+    for lock_file in place.rglob("postmaster.pid"):
+        if names_live_server(lock_file):
+            kill_everything(recorded_process(lock_file))
+    shutil.rmtree(place)
+
+
+@pytest.fixture
+def root(place: Path) -> Path:
+    return place / "postgres"
+
+
+@pytest.fixture
+def server(root: Path) -> Iterator[EmbeddedServer]:
+    with EmbeddedServer(root, durable=False) as server:
+        yield server
+
+
+def kill_everything(postmaster: int | None) -> None:
+    """Kill the server and all its children at once."""
+    assert postmaster is not None
+    process = psutil.Process(postmaster)
+    for victim in (process, *process.children()):
+        victim.kill()
+
+
+def values(server: EmbeddedServer, *statements: str) -> list[object]:
+    """The first value of each statement, over one connection."""
+
+    async def ask() -> list[object]:
+        connection = await asyncpg.connect(
+            host=str(server.socket_directory), port=5432, user="postgres", database="postgres"
+        )
+        try:
+            return [await connection.fetchval(statement) for statement in statements]
+        finally:
+            await connection.close()
+
+    return asyncio.run(ask())
+
+
+def is_stopped(root: Path) -> bool:
+    """A server that was stopped removes its files; one that was killed leaves them."""
+    return not (root / "data" / "postmaster.pid").exists() and not (root / ".s.PGSQL.5432").exists()
+
+
+def altered_binaries(directory: Path, initdb: str) -> Path:
+    """PostgreSQL's programs with a shell script in the place of initdb."""
+    directory.mkdir()
+    for program in find_binaries(None).directory.iterdir():
+        (directory / program.name).symlink_to(program)
+    (directory / "initdb").unlink()
+    (directory / "initdb").write_text(f"#!/bin/sh\n{initdb}\n")
+    (directory / "initdb").chmod(0o755)
+    return directory
+
+
+def test_what_was_written_is_there_after_a_restart(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"PGPORT": "1", "PGHOST": "nowhere", "PGDATA": "/nowhere", "LC_ALL": "tr_TR.UTF-8"}.items():
+        monkeypatch.setenv(name, value)
+    server = EmbeddedServer(root)
+
+    async def kept() -> object:
+        engine = create_async_engine(server.url("a/b c"))
+        async with engine.begin() as connection:
+            await connection.execute(text("CREATE TABLE IF NOT EXISTS kept AS SELECT 42 AS value"))
+            value = await connection.scalar(text("SELECT value FROM kept"))
+        await engine.dispose()
+        return value
+
+    with server:
+        server.create_database("a/b c")
+        assert 42 == asyncio.run(kept())
+    assert is_stopped(root)
+    with server:
+        assert 42 == asyncio.run(kept())
+        assert ["on"] * 3 == values(server, "SHOW fsync", "SHOW synchronous_commit", "SHOW full_page_writes")
+    assert is_stopped(root)
+
+
+def test_a_start_reaches_an_existing_cluster_with_our_settings_and_drops_an_overgrown_log(root: Path) -> None:
+    server = EmbeddedServer(root, durable=False)
+    with server:
+        overgrown = server.log_files[-1]
+    (root / "gateway.conf").write_text("max_connections = 1\nlisten_addresses = '*'\n")
+    os.truncate(overgrown, LOG_FILE_BYTES_MAX + 1)
+    with server:
+        assert ["100", ""] == values(server, "SHOW max_connections", "SHOW listen_addresses")
+        assert overgrown.stat().st_size < LOG_FILE_BYTES_MAX
+
+
+def test_a_second_start_does_nothing_or_replaces_a_server_that_died(server: EmbeddedServer) -> None:
+    first = server.pid
+    assert first is not None
+    server.start()
+    assert first == server.pid
+    kill_everything(first)
+    server.start()
+    assert server.pid not in (None, first)
+
+
+def test_two_processes_share_a_server_and_the_last_one_stops_it(root: Path) -> None:
+    with User(root) as one, User(root) as other:
+        server = one.server_pid()
+        assert server == other.server_pid()
+        # A session of its own: Ctrl-C at the terminal does not reach it.
+        assert os.getsid(server) not in (os.getsid(0), os.getsid(one.process.pid))
+        one.leave()
+        assert not is_stopped(root)
+        other.leave()
+        assert is_stopped(root)
+
+
+def test_two_processes_create_a_database_once(server: EmbeddedServer) -> None:
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(server.create_database, ["once", "once"]))
+    assert [1] == values(server, "SELECT count(*) FROM pg_database WHERE datname = 'once'")
+
+
+def test_after_kill_of_a_user_the_next_one_reuses_the_server_and_stops_it(root: Path) -> None:
+    with User(root) as killed:
+        pid = killed.server_pid()
+        killed.kill()
+        assert not is_stopped(root)
+        with EmbeddedServer(root) as server:
+            assert pid == server.pid
+        assert is_stopped(root)
+
+
+def test_after_kill_of_everything_what_was_acknowledged_is_there(root: Path) -> None:
+    server = EmbeddedServer(root)
+    with server:
+        values(server, "CREATE TABLE acknowledged (value int)")
+        for value in range(20):
+            values(server, f"INSERT INTO acknowledged VALUES ({value})")
+        with User(root) as user:
+            kill_everything(user.server_pid())
+            user.kill()
+        server.start()
+        assert [20] == values(server, "SELECT count(*) FROM acknowledged")
+    assert is_stopped(root)
+
+
+@pytest.mark.parametrize("other", ["of the same user", "of another user", "zombie", "none"])
+def test_lock_files_that_name_another_process_are_overcome(root: Path, other: str) -> None:
+    server = EmbeddedServer(root, durable=False)
+    with server:
+        lock_files = [root / "data" / "postmaster.pid", root / ".s.PGSQL.5432.lock"]
+        left = [lock_file.read_text() for lock_file in lock_files]
+        server_user = (root / "data").stat().st_uid
+    with subprocess.Popen(
+        ["cat"], stdin=subprocess.PIPE, user=None if other == "of another user" else server_user
+    ) as process:
+        if other in ("zombie", "none"):
+            process.kill()
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        if other == "none":
+            process.wait()
+        for lock_file, content in zip(lock_files, left, strict=True):
+            lock_file.write_text("\n".join([str(process.pid), *content.splitlines()[1:], ""]))
+            os.chown(lock_file, server_user, -1)
+        with server:
+            assert server.pid not in (None, process.pid)
+        assert is_stopped(root)
+
+
+def test_an_empty_lock_file_is_overcome(root: Path) -> None:
+    server = EmbeddedServer(root, durable=False)
+    with server:
+        pass
+    (root / "data" / "postmaster.pid").touch()
+    with server:
+        assert server.pid is not None
+
+
+def test_a_server_that_started_after_the_lock_file_was_written_is_another_one(
+    server: EmbeddedServer, root: Path, place: Path
+) -> None:
+    assert names_live_server(root / "data" / "postmaster.pid")
+    old = place / "postmaster.pid"
+    old.write_text(f"{server.pid}\n")
+    os.utime(old, (1, 1))
+    assert not names_live_server(old)
+
+
+def test_another_major_version_is_refused(root: Path) -> None:
+    with EmbeddedServer(root, durable=False):
+        pass
+    (root / "data" / "PG_VERSION").write_text("14\n")
+    with pytest.raises(EmbeddedPostgresError, match=f"The cluster in {root}/data is of PostgreSQL 14, the programs in"):
+        EmbeddedServer(root).start()
+
+
+def test_a_killed_initdb_leaves_nothing_half_made(root: Path, place: Path) -> None:
+    killed = altered_binaries(place / "killed", "mkdir data.new; echo 18 >data.new/PG_VERSION; kill -9 $$")
+    with pytest.raises(EmbeddedPostgresError, match="initdb could not make the cluster"):
+        EmbeddedServer(root, binaries=killed).start()
+    assert (root / "data.new" / "PG_VERSION").exists()
+    with EmbeddedServer(root, durable=False) as server:
+        assert [1] == values(server, "SELECT 1")
+    assert not (root / "data.new").exists()
+
+
+def test_an_initdb_that_outlives_its_killed_user_is_waited_for(root: Path, place: Path) -> None:
+    begun, go_on = place / "begun", place / "go_on"
+    for signal_file in (begun, go_on):
+        os.mkfifo(signal_file)
+        signal_file.chmod(0o666)
+    initdb = find_binaries(None).program("initdb")
+    slow = altered_binaries(place / "slow", f'echo >{begun}; read -r line <{go_on}; exec {initdb} "$@"')
+    with User(root, slow) as killed, User(root) as _:
+        begun.read_text()
+        killed.kill()
+        with (root / "start.lock").open() as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        go_on.write_text("\n")
+        with EmbeddedServer(root, durable=False) as server:
+            assert [1] == values(server, "SELECT 1")
+        assert not (root / "data.new").exists()

@@ -1,0 +1,82 @@
+"""Bringing records into a store and reading it back, whatever the adapter."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TypeVar
+from uuid import UUID
+
+from store.domain.memories import MemoryRecord
+from store.domain.owners import Owner
+from store.domain.vocabulary import Sensitivity
+from store.ports.memories import Direction, Keyset, MemoryBrowseQuery, MemoryBrowseResult, MemoryFilter
+from store.ports.store import Snapshot, Store, Transaction
+from tests.factories import NOW, keyring
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+KEYRING = keyring()
+
+
+async def keep(store: Store, *records: MemoryRecord) -> None:
+    """Store records exactly as they are, in one transaction."""
+
+    async def work(transaction: Transaction) -> None:
+        for record in records:
+            await transaction.memories.add(
+                record, statement_hash=KEYRING.statement_hash(record.owner, record.statement)
+            )
+
+    await store.transact(work)
+
+
+async def ask(store: Store, question: Callable[[Snapshot], Awaitable[Answer]]) -> Answer:
+    """Answer one question from a snapshot of its own."""
+    async with store.snapshot() as snapshot:
+        return await question(snapshot)
+
+
+async def find(
+    store: Store, owner: Owner, id: UUID, *, ceiling: Sensitivity = Sensitivity.RESTRICTED
+) -> MemoryRecord | None:
+    """The belief as it is shown under a ceiling."""
+    return await ask(store, lambda snapshot: snapshot.memories.find(owner, id, ceiling=ceiling))
+
+
+async def browse(store: Store, query: MemoryBrowseQuery) -> MemoryBrowseResult:
+    """One page."""
+    return await ask(store, lambda snapshot: snapshot.memories.browse(query))
+
+
+async def selected(store: Store, filter: MemoryFilter) -> list[MemoryRecord]:
+    """The whole filtered set in its order, on one page."""
+    return list((await browse(store, MemoryBrowseQuery(filter=filter, limit=1_000))).records)
+
+
+async def walk(
+    store: Store, filter: MemoryFilter, *, limit: int, direction: Direction = Direction.FORWARD
+) -> list[MemoryRecord]:
+    """The filtered set page by page, in the order walked, as a client with cursors does it."""
+    walked: list[MemoryRecord] = []
+    keyset: Keyset | None = None
+    while True:
+        query = MemoryBrowseQuery(filter=filter, limit=limit, keyset=keyset, direction=direction)
+        page = (await browse(store, query)).records
+        walked += page[:limit]
+        if len(page) <= limit:
+            return walked
+        keyset = keyset_of(page[limit - 1])
+
+
+def keyset_of(record: MemoryRecord) -> Keyset:
+    """Where a walk continues behind a record."""
+    return Keyset(position=record.store_position, id=record.id)
+
+
+def everything(owner: Owner, *, ceiling: Sensitivity = Sensitivity.RESTRICTED) -> MemoryFilter:
+    """The default filter: the live set of an owner under a ceiling."""
+    return MemoryFilter(owner=owner, ceiling=ceiling, now=NOW)
+
+
+async def collected(items: AsyncIterator[Item]) -> list[Item]:
+    """Everything that is handed out, in order."""
+    return [item async for item in items]
