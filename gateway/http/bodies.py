@@ -1,27 +1,17 @@
-"""JSON bodies, read within bounds and taken strictly.
+"""JSON bodies: their declared type, their size, and the time they may take.
 
-Source: belief store decisions, Errors; RFC 8259 (UTF-8, objects with distinct names).
+Source: belief store decisions, Errors.
 """
 
 import asyncio
-import json
-import math
-import re
-from collections.abc import Iterable
-from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
 from gateway.http.errors import TransportError
-from gateway.service.errors import ErrorCode, MalformedRequest
+from gateway.service.errors import ErrorCode
 
 BODY_BYTES_MAX = 1_048_576
 BODY_WAIT_SECONDS = 10.0
-JSON_DEPTH_MAX = 64
-JSON_INTEGER_DIGITS_MAX = 64
-
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
-"""A string, whole, or one bracket."""
 
 
 def require_json(request: Request) -> None:
@@ -56,74 +46,3 @@ async def _read(request: Request) -> bytes:
                 {"connection": "close"},
             )
     return bytes(body)
-
-
-def parse_object(name: str, content: bytes | str) -> dict[str, Any]:  # Any: JSON
-    """The JSON object that stands in a body or a parameter.
-
-    Raises MalformedRequest for what is no object, bad UTF-8, a name given twice, nesting beyond 64,
-    integers beyond 64 digits, and numbers that are not finite.
-    """
-    try:
-        text = content.decode("utf-8") if isinstance(content, bytes) else content
-    except UnicodeDecodeError:
-        raise MalformedRequest(name, "must be UTF-8") from None
-    _check_depth(name, text)
-    try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_distinct,
-            parse_int=_bounded_integer,
-            parse_float=_finite,
-            parse_constant=_refuse_constant,
-        )
-    except _Refused as error:
-        raise MalformedRequest(name, str(error)) from None
-    except ValueError:
-        raise MalformedRequest(name, "must be valid JSON") from None
-    if not isinstance(value, dict):
-        raise MalformedRequest(name, "must be a JSON object")
-    return value
-
-
-class _Refused(Exception):
-    """A reason for which JSON is not taken."""
-
-
-def _check_depth(name: str, text: str) -> None:
-    """Refuse deep nesting before the parser recurses; brackets within strings do not count."""
-    depth = 0
-    for token in _STRUCTURE.finditer(text):
-        bracket = token[0]
-        if bracket in "[{":
-            depth += 1
-            if depth > JSON_DEPTH_MAX:
-                raise MalformedRequest(name, f"must not nest deeper than {JSON_DEPTH_MAX}")
-        elif bracket in "]}":
-            depth -= 1
-
-
-def _distinct(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:  # Any: JSON
-    value: dict[str, Any] = {}
-    for key, item in pairs:
-        if key in value:
-            raise _Refused("must not give a name twice")
-        value[key] = item
-    return value
-
-
-def _bounded_integer(digits: str) -> int:
-    if len(digits) > JSON_INTEGER_DIGITS_MAX:
-        raise _Refused(f"must not hold integers of more than {JSON_INTEGER_DIGITS_MAX} digits")
-    return int(digits)
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise _Refused("must hold finite numbers only")
-    return number
-
-
-def _refuse_constant(_: str) -> None:
-    raise _Refused("must hold finite numbers only")

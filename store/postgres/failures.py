@@ -9,25 +9,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import asyncpg
-from sqlalchemy.exc import DBAPIError, InterfaceError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from store.ports.errors import StoreContention, StoreError, StoreInconsistent, StoreUnavailable
 
 _CONTENTION = ("40001", "40P01")
 _INCONSISTENT = ("23", "XX001", "XX002")
-# Connection, authorization and database; a transaction that failed or was ended; a standby; resources; a lock that is
-# not available; the operator or a timeout; a plan that a migration made stale.
-_UNAVAILABLE = ("08", "28", "3D", "25006", "25P02", "25P03", "53", "55P03", "57", "0A000")
+# Connection, authorization and database; a standby; a transaction that failed before or idled too long; resources; a
+# lock that is not available; a timeout or the operator.
+_UNAVAILABLE = ("08", "28", "3D", "25006", "25P02", "25P03", "53", "55P03", "57")
 
 
 class StatementRefused(Exception):
-    """PostgreSQL refused a statement of ours for a reason that is a bug. It names the code, never what was sent."""
-
-    def __init__(self, sqlstate: str | None, place: str) -> None:
-        """Hold the SQLSTATE, and the constraint, table or column that the server named."""
-        super().__init__(f"SQLSTATE {sqlstate or 'unknown'}{place and f' at {place}'}")
-        self.sqlstate = sqlstate
+    """A statement of ours was refused for a reason that is a bug. The message names the code, never what was sent."""
 
 
 class ConnectionLost(StoreUnavailable):
@@ -53,17 +48,22 @@ def _judged(error: Exception) -> StoreError | StatementRefused:
         return StoreUnavailable("every connection is in use")
     if isinstance(error, OSError) or (isinstance(error, DBAPIError) and error.connection_invalidated):
         return ConnectionLost("the database can't be reached")
-    original = error.orig if isinstance(error, DBAPIError) else error
-    driver_error = original if isinstance(original, asyncpg.PostgresError) else getattr(original, "__cause__", None)
-    sqlstate = getattr(driver_error, "sqlstate", None)
-    if sqlstate is None:
-        # The driver refuses a value before it is sent, or a connection that it knows to be closed.
-        return StatementRefused(None, type(driver_error or original).__name__)
+    driver_error = error.driver_exception if isinstance(error, DBAPIError) else error
+    if isinstance(driver_error, asyncpg.InvalidCachedStatementError):
+        return StoreContention("a migration changed what a prepared statement reads")
+    if not isinstance(driver_error, asyncpg.PostgresError):
+        # The driver itself refuses a value, before it is sent.
+        return StatementRefused(type(driver_error).__name__)
+    sqlstate = driver_error.sqlstate or ""
     if sqlstate.startswith(_CONTENTION):
         return StoreContention("two transactions stood in each other's way")
     if sqlstate.startswith(_UNAVAILABLE):
         return StoreUnavailable(f"the database refuses for now (SQLSTATE {sqlstate})")
-    place = getattr(driver_error, "constraint_name", None) or getattr(driver_error, "table_name", None) or ""
     if sqlstate.startswith(_INCONSISTENT):
-        return StoreInconsistent(f"the database refuses what is stored (SQLSTATE {sqlstate}{place and f' at {place}'})")
-    return StatementRefused(sqlstate, place)
+        return StoreInconsistent(f"what is written contradicts what is stored ({_place(driver_error)})")
+    return StatementRefused(_place(driver_error))
+
+
+def _place(error: asyncpg.PostgresError) -> str:
+    """The code and the constraint that the server named: names of ours, never values."""
+    return " at ".join(filter(None, (error.sqlstate, getattr(error, "constraint_name", None))))

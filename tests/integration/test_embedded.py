@@ -6,9 +6,8 @@ Source: The embedded PostgreSQL, "Shape of the supervisor", "Root" and "What sur
 import asyncio
 import fcntl
 import os
-import pwd
+import select
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,6 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from store.postgres.embedded.account import choose_account
 from store.postgres.embedded.binaries import find_binaries
 from store.postgres.embedded.cluster import LOG_FILE_BYTES_MAX
 from store.postgres.embedded.errors import EmbeddedPostgresError
@@ -35,6 +33,7 @@ only_root = pytest.mark.skipif(os.geteuid() != 0, reason="concerns what root doe
 
 CHECKOUT = Path(__file__).parents[2]
 WAIT_SECONDS = 60
+SYSTEM_BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 USER_PROGRAM = """
 import sys
 from pathlib import Path
@@ -95,13 +94,37 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture
 def root(place: Path) -> Path:
+    """A root directory that does not exist yet."""
     return place / "postgres"
 
 
+@pytest.fixture(scope="module")
+def pattern() -> Iterator[Path]:
+    """A root directory with a cluster whose server was stopped."""
+    with tempfile.TemporaryDirectory(prefix="embedded-test-") as name:
+        place = Path(name)
+        place.chmod(0o755)
+        with EmbeddedServer(place / "postgres", durable=False):
+            pass
+        yield place / "postgres"
+
+
 @pytest.fixture
-def server(root: Path) -> Iterator[EmbeddedServer]:
-    with EmbeddedServer(root, durable=False) as server:
+def stopped(root: Path, pattern: Path) -> Path:
+    """A copy of the pattern."""
+    return copy_of(pattern, root)
+
+
+@pytest.fixture
+def server(stopped: Path) -> Iterator[EmbeddedServer]:
+    with EmbeddedServer(stopped, durable=False) as server:
         yield server
+
+
+def copy_of(pattern: Path, root: Path) -> Path:
+    root.parent.mkdir(exist_ok=True)
+    subprocess.run(["cp", "-a", pattern, root], check=True)
+    return root
 
 
 def kill_everything(postmaster: int | None) -> None:
@@ -166,11 +189,11 @@ def test_what_was_written_is_there_after_a_restart(root: Path, monkeypatch: pyte
     assert is_stopped(root)
 
 
-def test_a_start_reaches_an_existing_cluster_with_our_settings_and_drops_an_overgrown_log(root: Path) -> None:
-    server = EmbeddedServer(root, durable=False)
+def test_a_start_reaches_an_existing_cluster_with_our_settings_and_drops_an_overgrown_log(stopped: Path) -> None:
+    server = EmbeddedServer(stopped, durable=False)
     with server:
         overgrown = server.log_files[-1]
-    (root / "gateway.conf").write_text("max_connections = 1\nlisten_addresses = '*'\n")
+    (stopped / "gateway.conf").write_text("max_connections = 1\nlisten_addresses = '*'\n")
     os.truncate(overgrown, LOG_FILE_BYTES_MAX + 1)
     with server:
         assert ["100", ""] == values(server, "SHOW max_connections", "SHOW listen_addresses")
@@ -187,16 +210,16 @@ def test_a_second_start_does_nothing_or_replaces_a_server_that_died(server: Embe
     assert server.pid not in (None, first)
 
 
-def test_two_processes_share_a_server_and_the_last_one_stops_it(root: Path) -> None:
-    with User(root) as one, User(root) as other:
+def test_two_processes_share_a_server_and_the_last_one_stops_it(stopped: Path) -> None:
+    with User(stopped) as one, User(stopped) as other:
         server = one.server_pid()
         assert server == other.server_pid()
         # A session of its own: Ctrl-C at the terminal does not reach it.
         assert os.getsid(server) not in (os.getsid(0), os.getsid(one.process.pid))
         one.leave()
-        assert not is_stopped(root)
+        assert not is_stopped(stopped)
         other.leave()
-        assert is_stopped(root)
+        assert is_stopped(stopped)
 
 
 def test_two_processes_create_a_database_once(server: EmbeddedServer) -> None:
@@ -205,14 +228,14 @@ def test_two_processes_create_a_database_once(server: EmbeddedServer) -> None:
     assert [1] == values(server, "SELECT count(*) FROM pg_database WHERE datname = 'once'")
 
 
-def test_after_kill_of_a_user_the_next_one_reuses_the_server_and_stops_it(root: Path) -> None:
-    with User(root) as killed:
+def test_after_kill_of_a_user_the_next_one_reuses_the_server_and_stops_it(stopped: Path) -> None:
+    with User(stopped) as killed:
         pid = killed.server_pid()
         killed.kill()
-        assert not is_stopped(root)
-        with EmbeddedServer(root) as server:
+        assert not is_stopped(stopped)
+        with EmbeddedServer(stopped) as server:
             assert pid == server.pid
-        assert is_stopped(root)
+        assert is_stopped(stopped)
 
 
 def test_after_kill_of_everything_what_was_acknowledged_is_there(root: Path) -> None:
@@ -230,12 +253,12 @@ def test_after_kill_of_everything_what_was_acknowledged_is_there(root: Path) -> 
 
 
 @pytest.mark.parametrize("other", ["of the same user", "of another user", "zombie", "none"])
-def test_lock_files_that_name_another_process_are_overcome(root: Path, other: str) -> None:
-    server = EmbeddedServer(root, durable=False)
+def test_lock_files_that_name_another_process_are_overcome(stopped: Path, other: str) -> None:
+    server = EmbeddedServer(stopped, durable=False)
     with server:
         lock_files = [root / "data" / "postmaster.pid", root / ".s.PGSQL.5432.lock"]
         left = [lock_file.read_text() for lock_file in lock_files]
-        server_user = (root / "data").stat().st_uid
+        server_user = (stopped / "data").stat().st_uid
     with subprocess.Popen(
         ["cat"], stdin=subprocess.PIPE, user=None if other == "of another user" else server_user
     ) as process:
@@ -249,34 +272,29 @@ def test_lock_files_that_name_another_process_are_overcome(root: Path, other: st
             os.chown(lock_file, server_user, -1)
         with server:
             assert server.pid not in (None, process.pid)
-        assert is_stopped(root)
+        assert is_stopped(stopped)
 
 
-def test_an_empty_lock_file_is_overcome(root: Path) -> None:
-    server = EmbeddedServer(root, durable=False)
-    with server:
-        pass
-    (root / "data" / "postmaster.pid").touch()
-    with server:
+def test_an_empty_lock_file_is_overcome(stopped: Path) -> None:
+    (stopped / "data" / "postmaster.pid").touch()
+    with EmbeddedServer(stopped, durable=False) as server:
         assert server.pid is not None
 
 
 def test_a_server_that_started_after_the_lock_file_was_written_is_another_one(
-    server: EmbeddedServer, root: Path, place: Path
+    server: EmbeddedServer, stopped: Path, place: Path
 ) -> None:
-    assert names_live_server(root / "data" / "postmaster.pid")
+    assert names_live_server(stopped / "data" / "postmaster.pid")
     old = place / "postmaster.pid"
     old.write_text(f"{server.pid}\n")
     os.utime(old, (1, 1))
     assert not names_live_server(old)
 
 
-def test_another_major_version_is_refused(root: Path) -> None:
-    with EmbeddedServer(root, durable=False):
-        pass
-    (root / "data" / "PG_VERSION").write_text("14\n")
-    with pytest.raises(EmbeddedPostgresError, match=f"The cluster in {root}/data is of PostgreSQL 14, the programs in"):
-        EmbeddedServer(root).start()
+def test_another_major_version_is_refused(stopped: Path) -> None:
+    (stopped / "data" / "PG_VERSION").write_text("14\n")
+    with pytest.raises(EmbeddedPostgresError, match=f"The cluster in {stopped}/data is of PostgreSQL 14, the programs in"):
+        EmbeddedServer(stopped).start()
 
 
 def test_a_killed_initdb_leaves_nothing_half_made(root: Path, place: Path) -> None:
@@ -290,18 +308,124 @@ def test_a_killed_initdb_leaves_nothing_half_made(root: Path, place: Path) -> No
 
 
 def test_an_initdb_that_outlives_its_killed_user_is_waited_for(root: Path, place: Path) -> None:
-    begun, go_on = place / "begun", place / "go_on"
-    for signal_file in (begun, go_on):
-        os.mkfifo(signal_file)
-        signal_file.chmod(0o666)
+    pipes = [place / "begun", place / "go_on"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+        pipe.chmod(0o666)
+    # Opened for both directions, a pipe waits for no other end.
+    begun, go_on = (os.open(pipe, os.O_RDWR) for pipe in pipes)
     initdb = find_binaries(None).program("initdb")
-    slow = altered_binaries(place / "slow", f'echo >{begun}; read -r line <{go_on}; exec {initdb} "$@"')
-    with User(root, slow) as killed, User(root) as _:
-        begun.read_text()
+    slow = altered_binaries(place / "slow", f'echo >{pipes[0]}; read -r line <{pipes[1]}; exec {initdb} "$@"')
+    with User(root, slow) as killed:
+        assert [begun] == select.select([begun], [], [], WAIT_SECONDS)[0]
         killed.kill()
         with (root / "start.lock").open() as lock, pytest.raises(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        go_on.write_text("\n")
-        with EmbeddedServer(root, durable=False) as server:
-            assert [1] == values(server, "SELECT 1")
-        assert not (root / "data.new").exists()
+        with User(root) as following:
+            os.write(go_on, b"\n")
+            following.server_pid()
+            assert not (root / "data.new").exists()
+            following.leave()
+    os.close(begun)
+    os.close(go_on)
+
+
+def test_nothing_of_a_failing_row_or_statement_is_in_the_log(stopped: Path) -> None:
+    server = EmbeddedServer(stopped, durable=False)
+    failing = [
+        "INSERT INTO rows VALUES ('canary')",
+        "INSERT INTO rows SELECT 'a canary' FROM generate_series(1, 2)",
+        "SELECT 'canary'::uuid",
+        "SELECT canary",
+        "canary",
+        "DO $$ BEGIN RAISE EXCEPTION 'canary' USING DETAIL = 'canary'; END $$",
+        "DO $$ BEGIN RAISE WARNING 'canary'; END $$",
+        # Its own backend is killed while it runs, and the server tells of that.
+        "COPY (SELECT 'canary') TO PROGRAM 'kill -9 $PPID'",
+    ]
+    with server:
+        values(server, "CREATE TABLE rows (text text UNIQUE CHECK (text <> 'canary'))")
+        for statement in failing[:-2]:
+            with pytest.raises(asyncpg.PostgresError):
+                values(server, statement)
+        values(server, failing[-2])
+        with pytest.raises((asyncpg.PostgresError, ConnectionError)):
+            values(server, failing[-1])
+        server.start()
+    log = "".join(path.read_text() for path in server.log_files)
+    assert "was terminated by signal 9" in log
+    assert "canary" not in log
+
+
+@pytest.mark.parametrize("name", ["long" * 30, "a, b", 'it\'s "here" $HOME `id` \\ 50% &port=1'])
+def test_any_path_will_do(place: Path, name: str) -> None:
+    root = place / name / "postgres"
+    server = EmbeddedServer(root, durable=False)
+
+    async def answer() -> object:
+        engine = create_async_engine(server.url("postgres"))
+        async with engine.connect() as connection:
+            answer = await connection.scalar(text("SELECT 42"))
+        await engine.dispose()
+        return answer
+
+    with server:
+        assert 42 == asyncio.run(answer())
+        socket_directory = server.socket_directory
+        with User(root) as user:
+            assert server.pid == user.server_pid()
+    if socket_directory != root:
+        assert not socket_directory.exists()
+
+
+@only_root
+def test_a_closed_directory_on_the_way_is_named_and_left_as_it_is(place: Path) -> None:
+    closed = place / "closed"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(EmbeddedPostgresError, match=f"may not enter {closed} on the way to .*chmod o\\+x {closed}"):
+        EmbeddedServer(closed / "open" / "postgres").start()
+    assert 0o700 == closed.stat().st_mode & 0o777
+    assert not (closed / "open" / "postgres").exists()
+
+
+@only_root
+def test_programs_out_of_reach_are_copied_into_the_root_directory(stopped: Path, place: Path) -> None:
+    closed = place / "closed"
+    closed.mkdir(mode=0o700)
+    package = find_binaries(None).directory.parents[1]
+    for part in (Path(package.name) / "pginstall", Path(f"{package.name}.libs")):
+        shutil.copytree(package.parent / part, closed / part, ignore=shutil.ignore_patterns("include"))
+    (stopped / "binaries-of-an-older-version").mkdir(parents=True)
+    (stopped / "start.lock").touch()
+    with EmbeddedServer(stopped, binaries=closed / package.name / "pginstall" / "bin", durable=False) as server:
+        assert psutil.Process(server.pid).exe().startswith(f"{stopped}/binaries-")
+    assert is_stopped(stopped)
+    assert 1 == len(list(stopped.glob("binaries-*")))
+
+
+@only_root
+def test_a_cluster_of_another_user_is_refused(root: Path) -> None:
+    (root / "data").mkdir(parents=True)
+    (root / "start.lock").touch()
+    with pytest.raises(EmbeddedPostgresError, match=f"The cluster in {root}/data belongs to user id 0"):
+        EmbeddedServer(root).start()
+
+
+def test_a_directory_of_something_else_is_left_alone(root: Path) -> None:
+    root.mkdir()
+    (root / "data").mkdir()
+    mode = root.stat().st_mode
+    with pytest.raises(EmbeddedPostgresError, match="holds other files"):
+        EmbeddedServer(root).start()
+    assert mode == root.stat().st_mode
+
+
+def test_missing_programs_are_named(root: Path, place: Path) -> None:
+    with pytest.raises(EmbeddedPostgresError, match=f"{place} holds no PostgreSQL: initdb, .* is missing there"):
+        EmbeddedServer(root, binaries=place).start()
+
+
+@pytest.mark.skipif(not SYSTEM_BINARIES, reason="the system has no PostgreSQL server")
+def test_the_settings_suit_the_server_of_the_system(root: Path) -> None:
+    with EmbeddedServer(root, binaries=SYSTEM_BINARIES[0], durable=False) as server:
+        assert ["belief-gateway"] == values(server, "SHOW cluster_name")

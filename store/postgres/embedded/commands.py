@@ -40,8 +40,8 @@ def run_command(
     """Run a program in `directory` to its end, and tell how it ended.
 
     `account` is whom root becomes for it (None: nobody else); `inherited` are descriptors the program keeps open.
-    Raises: PermissionError when the account may not enter the directory or run the program; EmbeddedPostgresError
-    when the program can't be started for another reason or takes longer than `wait_seconds`.
+    Raises: OSError when the program can't be started, a PermissionError when the account may not run it;
+    EmbeddedPostgresError when it takes longer than `wait_seconds`.
     """
     assumed = account if account is not None and account.assumed else None
     with tempfile.TemporaryFile() as output:
@@ -61,10 +61,6 @@ def run_command(
                 timeout=wait_seconds,
                 check=False,
             )
-        except PermissionError:
-            raise
-        except OSError as error:
-            raise EmbeddedPostgresError(f"{command[0]} can't be run: {error.strerror}.") from error
         except subprocess.TimeoutExpired as error:
             raise EmbeddedPostgresError(f"{command[0]} did not end within {wait_seconds:.0f} s.") from error
         output.seek(0)

@@ -42,7 +42,8 @@ def names_live_server(lock_file: Path) -> bool:
             and process.name() == "postgres"
             and process.create_time() <= written_at + _CLOCK_TOLERANCE_SECONDS
         )
-    except (FileNotFoundError, psutil.NoSuchProcess):
+    except (FileNotFoundError, psutil.NoSuchProcess, psutil.AccessDenied):
+        # Who is denied is no root and looks at another user's process, which can't be a server of ours.
         return False
 
 

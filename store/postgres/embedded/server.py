@@ -170,7 +170,7 @@ class EmbeddedServer:
         record = self._root / _SOCKET_RECORD
         if record.exists():
             recorded = Path(record.read_text())
-            # It is gone after a restart of the system, and another user can have taken its name since.
+            # It may be gone since a restart of the system, and its name taken by another user.
             if recorded.is_dir() and not recorded.is_symlink() and recorded.stat().st_uid == account.user_id:
                 return recorded
         # TMPDIR can be long, or closed to the account.

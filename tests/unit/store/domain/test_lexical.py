@@ -1,11 +1,8 @@
 """The tokenizer, the terms of a text query, and when a belief matches."""
 
-import json
 import re
+import sys
 import unicodedata
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import assume, example, given
@@ -24,10 +21,9 @@ from store.domain.lexical import (
     lexical_text_matches,
     record_lexemes,
 )
+from store.domain.normalization import without_ignorable
 
-CORPUS = Path(__file__).parents[3] / "data" / "lexical_corpus.jsonl"
 STATEMENT_LENGTH_MAX = 8_192
-JOINER_BESIDE_A_WORD = re.compile(r"[a-zA-Z0-9][-./:@+][a-zA-Z0-9]")
 
 TRICKY_CHARACTERS = st.sampled_from(
     "abcXYZ019_'’-./:@+<>()[]{}\"!?;, \t\n\u00a0\u3000ßẞİıΣσςéÀ\u0301\u0316\u0323\u0345"
@@ -35,13 +31,6 @@ TRICKY_CHARACTERS = st.sampled_from(
     "½²₂Ⅷ٣日本語々〆カタカナーがｶﾞ\u3099・。ไทยำ่๕ລາວភាសាខ្មែរမြန်မာ한국어हिन्दीК❤👍🏽👨👩👧🇫🇷🏴\U000e0067\U000e007f↔#⃣\x00\ud800"
 )
 TEXTS = st.one_of(st.text(TRICKY_CHARACTERS, max_size=30), st.text(max_size=60))
-
-
-def corpus(kind: str) -> Iterator[dict[str, Any]]:  # rows of JSON, of two shapes
-    for line in CORPUS.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        if row["kind"] == kind:
-            yield row
 
 
 def matches(statement: str, text: str) -> bool:
@@ -157,6 +146,17 @@ def test_an_emoji_sequence_is_one_lexeme(text: str, expected: list[str]) -> None
     assert set(expected) == lexemes(text)
 
 
+def test_every_letter_and_number_joins_a_word_but_for_scripts_without_spaces() -> None:
+    unspaced = ("CJK", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "HENTAIGANA", "THAI", "LAO", "KHMER", "MYANMAR")
+    shared_by_these = ("IDEOGRAPHIC", "VERTICAL KANA", "VERTICAL IDEOGRAPHIC", "HANGZHOU", "MASU MARK")
+    for code_point in range(0x80, sys.maxunicode + 1):
+        character = unicodedata.normalize("NFC", chr(code_point).lower())
+        if len(character) == 1 and character.isalnum() and character != "ς" and without_ignorable(character):
+            name, category = unicodedata.name(character, ""), unicodedata.category(character)
+            parts = name.startswith((*unspaced, *shared_by_these)) and category not in {"Nd", "No"}
+            assert ({"a", character, "b"} if parts else {f"a{character}b"}) == lexemes(f"a{character}b"), name
+
+
 def test_a_long_lexeme_is_cut_alike_in_record_and_query() -> None:
     assert {"x" * 255} == lexemes("x" * 255) == lexemes("x" * 256)
     assert {"é" * 255} == lexemes("É" * 1_000)
@@ -236,47 +236,6 @@ def test_a_statement_of_distinct_characters_fits_a_tsvector(joiner: str) -> None
     text = joiner.join(chr(0x20000 + number) for number in range(STATEMENT_LENGTH_MAX))[:STATEMENT_LENGTH_MAX]
     # Nine characters of prefix, an entry of four bytes, and alignment.
     assert sum(len(lexeme.encode()) + 9 + 4 + 1 for lexeme in lexemes(text)) < 1 << 20
-
-
-# The tokenizer against the corpus
-
-
-def is_plain(text: str) -> bool:
-    """Whether PostgreSQL's parser has no reading of its own for the text, as for `..`, which is a path to it."""
-    return text.isascii() and text != ".." and not JOINER_BESIDE_A_WORD.search(text)
-
-
-def test_plain_words_are_those_of_postgresql() -> None:
-    compared = 0
-    for row in corpus("text"):
-        if row["category"] in {"words", "apostrophes"} and is_plain(row["text"]):
-            assert set(row["tsvector_lexemes"]) == lexemes(row["text"]), row["text"]
-            compared += 1
-    assert compared == 76
-
-
-def test_the_corpus_is_tokenized_without_exception() -> None:
-    rows = list(corpus("text"))
-    assert len(rows) == 781
-    for row in rows:
-        assert all(lexeme == lexeme.strip() for lexeme in lexemes(row["text"]))
-
-
-def test_plain_triples_match_as_in_postgresql() -> None:
-    compared = 0
-    plain = re.compile(r"[a-zA-Z0-9 ,;!?()'\"]*")
-    for row in corpus("match"):
-        if all(plain.fullmatch(row[part]) for part in ("subject", "statement", "term")):
-            document = lexemes(row["subject"]) | lexemes(row["statement"])
-            assert row["match"] == lexical_text_matches(document, [row["term"]]), row
-            compared += 1
-    assert compared > 0
-
-
-def test_a_triples_term_is_found_in_its_own_text() -> None:
-    for row in corpus("match"):
-        found = bool(lexemes(row["term"]))
-        assert found == lexical_text_matches(lexemes(f"{row['statement']} {row['term']}"), [row["term"]])
 
 
 # Records

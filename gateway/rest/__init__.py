@@ -1,0 +1,1 @@
+"""The REST transport: thin routes that parse, call a service and render."""

@@ -1,0 +1,44 @@
+"""From views to responses. Nothing that leaves the REST transport may be kept by a cache.
+
+Source: Memory read API, The routes (Cache-Control).
+"""
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from gateway.rest.pages import Page
+from gateway.service.memory_reading import MemoryPage
+from gateway.views.memories import MemoryView
+
+NOT_KEPT: Mapping[str, str] = {"cache-control": "private, no-store"}
+
+
+def json_response(body: BaseModel, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """The JSON of a model.
+
+    A confidence is a number of at most three decimals, so its shortest spelling, which is written, has one to three.
+    """
+    return Response(
+        body.model_dump_json(),
+        status_code=status,
+        headers={**NOT_KEPT, **(headers or {})},
+        media_type="application/json",
+    )
+
+
+def page_response(page: MemoryPage) -> Response:
+    """The items of a page and its next cursor."""
+    # Not validated again: the views are made by the service and frozen.
+    return json_response(
+        Page[MemoryView].model_construct(
+            items=tuple(edge.node for edge in page.edges),
+            next_cursor=page.next_cursor,
+        )
+    )
+
+
+def empty_response(headers: Mapping[str, str] | None = None) -> Response:
+    """204, which has no body."""
+    return Response(status_code=204, headers={**NOT_KEPT, **(headers or {})})

@@ -1,0 +1,102 @@
+"""The four memory routes: parse, call, render.
+
+Source: Memory read API, The routes and Writes.
+"""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.http.auth import authenticate
+from gateway.http.bodies import read_body, require_json
+from gateway.rest.operations import BROWSE, DELETE, MEMORIES_PATH, MEMORY_PATH, READ, REVIEW, REVIEW_PATH
+from gateway.rest.parameters import (
+    decoded,
+    parse_ceiling,
+    parse_idempotency_key,
+    parse_outcome,
+    parse_paging,
+    parse_query,
+    parse_selection,
+)
+from gateway.rest.rendering import empty_response, json_response, page_response
+from gateway.rest.resources import Resource
+from gateway.service.memories import PublicMemoryService
+from gateway.service.memory_requests import MemoryDelete, MemoryReview, check_text
+from gateway.service.tokens import TokenService
+
+
+def memory_routes(*, memories: PublicMemoryService, tokens: TokenService) -> list[Route]:
+    """Everything under /v1/memories, and nothing else."""
+    handlers = _MemoryHandlers(memories, tokens)
+    resources = {
+        MEMORIES_PATH: Resource({BROWSE.method: handlers.browse}),
+        MEMORY_PATH: Resource({READ.method: handlers.read, DELETE.method: handlers.delete}),
+        REVIEW_PATH: Resource({REVIEW.method: handlers.review}),
+    }
+    return [Route(path, resource, name=path) for path, resource in resources.items()]
+
+
+class _MemoryHandlers:
+    """One method an operation."""
+
+    def __init__(self, memories: PublicMemoryService, tokens: TokenService) -> None:
+        self._memories = memories
+        self._tokens = tokens
+
+    async def browse(self, request: Request) -> Response:
+        principal = await authenticate(request, self._tokens)
+        values = parse_query(request.scope["query_string"], BROWSE.parameters)
+        selection = parse_selection(values)
+        paging = parse_paging(values)
+        async with self._memories.reading() as reading:
+            page = await reading.browse(principal, selection, paging)
+        return page_response(page)
+
+    async def read(self, request: Request) -> Response:
+        principal = await authenticate(request, self._tokens)
+        id = _memory_id(request)
+        values = parse_query(request.scope["query_string"], READ.parameters)
+        ceiling = parse_ceiling(values)
+        async with self._memories.reading() as reading:
+            view = await reading.read(principal, id, ceiling)
+        return json_response(view)
+
+    async def delete(self, request: Request) -> Response:
+        principal = await authenticate(request, self._tokens)
+        id = _memory_id(request)
+        values = parse_query(request.scope["query_string"], DELETE.parameters)
+        command = MemoryDelete(
+            id=id,
+            ceiling=parse_ceiling(values),
+            idempotency_key=parse_idempotency_key(request.headers),
+        )
+        await self._memories.delete(principal, command)
+        return empty_response()
+
+    async def review(self, request: Request) -> Response:
+        principal = await authenticate(request, self._tokens)
+        require_json(request)
+        content = await read_body(request)
+        id = _memory_id(request)
+        values = parse_query(request.scope["query_string"], REVIEW.parameters)
+        command = MemoryReview(
+            id=id,
+            ceiling=parse_ceiling(values),
+            outcome=parse_outcome(content),
+            idempotency_key=parse_idempotency_key(request.headers),
+        )
+        view = await self._memories.review(principal, command)
+        return json_response(view)
+
+
+def _memory_id(request: Request) -> str:
+    """The identifier in the path, as it was written: the service judges it.
+
+    Raises MalformedRequest where the path is no UTF-8 or holds U+0000.
+    """
+    # The server has decoded the path already, replacing what is no UTF-8: the raw one tells.
+    decoded("memory_id", request.scope["raw_path"])
+    id: str = request.path_params["memory_id"]
+    check_text(name="id", value=id)
+    return id

@@ -1,0 +1,125 @@
+"""What an operator does to somebody's memories: the public operations, journaled, and the erasure of a principal.
+
+The entry is written before the operation, so that no access is without one.
+Source: belief store decisions, Review and delete (principal erase).
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+from gateway.service.environment import Environment
+from gateway.service.erasure import erase_statements
+from gateway.service.guards import require_key
+from gateway.service.memories import PublicMemoryService
+from gateway.service.memory_reading import MemoryPage
+from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection
+from gateway.service.principal import Principal
+from gateway.views.memories import MemoryView
+from store.domain.journal import NO_SESSION, Payload, Tombstone
+from store.domain.owners import Owner
+from store.domain.vocabulary import AccessScope, EventKind, Sensitivity
+from store.ports.store import Store, Transaction
+
+ERASE_BATCH = 200
+_OPERATOR_SCOPES = frozenset({AccessScope.MEMORY_READ, AccessScope.MEMORY_WRITE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """What the erasure of a principal removed."""
+
+    beliefs: int
+    tokens: int
+
+
+class OperatorService:
+    """Acts on one owner's memories in an operator's hand."""
+
+    def __init__(self, store: Store, environment: Environment, memories: PublicMemoryService) -> None:
+        """Act through the public operations over a store."""
+        self._store = store
+        self._environment = environment
+        self._memories = memories
+
+    async def browse(self, owner: Owner, selection: MemorySelection, paging: MemoryPaging) -> MemoryPage:
+        """One page, as the owner would see it; raises as PublicMemoryService does."""
+        await self._journal(owner, "list")
+        async with self._memories.reading() as reading:
+            return await reading.browse(_as_operator(owner), selection, paging)
+
+    async def read(self, owner: Owner, id: str, ceiling: Sensitivity) -> MemoryView:
+        """One belief, as the owner would see it."""
+        await self._journal(owner, "get")
+        async with self._memories.reading() as reading:
+            return await reading.read(_as_operator(owner), id, ceiling)
+
+    async def review(self, owner: Owner, request: MemoryReview) -> MemoryView:
+        """One review outcome, as the owner would give it."""
+        await self._journal(owner, "review")
+        return await self._memories.review(_as_operator(owner), request)
+
+    async def delete(self, owner: Owner, request: MemoryDelete) -> UUID:
+        """One deletion, as the owner would ask for it."""
+        await self._journal(owner, "delete")
+        return await self._memories.delete(_as_operator(owner), request)
+
+    async def erase_principal(self, owner: Owner, *, progress: Callable[[int], None] = lambda _: None) -> Erasure:
+        """Erase everything believed about a principal, entomb each statement, revoke the tokens.
+
+        In transactions of at most 200 statements; `progress` is told how many beliefs are gone so far.
+        Run again after a failure, it goes on.
+        """
+        await self._journal(owner, "erase")
+        now = self._environment.clock()
+        tokens = await self._store.transact(lambda transaction: transaction.tokens.revoke_all(owner, at=now))
+        erased = 0
+        while True:
+            texts = await self._store.transact(partial(_some_statements, owner=owner))
+            if not texts:
+                break
+            erased += await self._store.transact(partial(self._erase, owner=owner, texts=texts, now=now))
+            progress(erased)
+        await self._store.transact(partial(_finish, owner=owner, beliefs=erased, tokens=tokens, now=now))
+        return Erasure(beliefs=erased, tokens=tokens)
+
+    async def _erase(self, transaction: Transaction, *, owner: Owner, texts: Collection[str], now: datetime) -> int:
+        keyring = self._environment.keyring
+        await require_key(transaction.facts, keyring)
+        current = {keyring.statement_hash(owner, text) for text in texts}
+        await transaction.journal.lock_statements(owner, current)
+        hashes = frozenset[bytes]().union(*(keyring.statement_hashes(owner, text) for text in texts))
+        tombstones = [
+            Tombstone(owner=owner, statement_hash=hash, key_id=keyring.current.id, created_at=now)
+            for hash in sorted(current)
+        ]
+        return await erase_statements(transaction, owner, hashes, tombstones, now=now)
+
+    async def _journal(self, owner: Owner, action: str) -> None:
+        await self._store.transact(
+            partial(_append, owner=owner, kind=EventKind.OPERATOR_ACCESS, payload={"action": action}, now=self._now())
+        )
+
+    def _now(self) -> datetime:
+        return self._environment.clock()
+
+
+def _as_operator(owner: Owner) -> Principal:
+    return Principal(owner=owner, scopes=_OPERATOR_SCOPES)
+
+
+async def _some_statements(transaction: Transaction, *, owner: Owner) -> list[str]:
+    rows = await transaction.memories.find_statement_texts(owner, after=None, limit=ERASE_BATCH)
+    return [statement for _, statement in rows]
+
+
+async def _append(transaction: Transaction, *, owner: Owner, kind: EventKind, payload: Payload, now: datetime) -> None:
+    await transaction.journal.append(owner, kind, session_id=NO_SESSION, memory_id=None, at=now, payload=payload)
+
+
+async def _finish(transaction: Transaction, *, owner: Owner, beliefs: int, tokens: int, now: datetime) -> None:
+    await transaction.journal.erase_people(owner)
+    payload: Payload = {"beliefs": beliefs, "tokens": tokens}
+    await _append(transaction, owner=owner, kind=EventKind.PRINCIPAL_ERASED, payload=payload, now=now)

@@ -1,0 +1,270 @@
+"""The settings of one gateway: environment variables `AGENT_MEMORY_*`, or the options of a command, which come first.
+
+A value that can't be taken is refused with the name of its variable and without the value, which may be a secret.
+A variable of the prefix that is not known here is a warning only: the prefix belongs to a family of programs, and
+another one's settings may stand in the same environment.
+Source: belief store decisions, Review and delete (the key file, receipts); Memory read API, Mounting.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, Self
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PREFIX = "AGENT_MEMORY_"
+HIDDEN = "***"
+_PROGRAM = "belief-gateway"
+_URL_SCHEMES = ("postgresql", "postgresql+asyncpg")
+_SECRET_PARAMETERS = ("password", "passfile", "sslpassword")
+
+
+class SettingsError(Exception):
+    """Settings that can't be taken; the message names the variables or options and holds no value."""
+
+
+class LogLevel(StrEnum):
+    """How much is logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class LogFormat(StrEnum):
+    """How a line of the log is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class SettingSource(StrEnum):
+    """Where the value of a setting comes from."""
+
+    OPTION = "option"
+    ENVIRONMENT = "environment"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingReport:
+    """One setting as an operator sees it; `value` is None for one that is absent, and shows no secret."""
+
+    name: str
+    meaning: str
+    value: str | int | float | bool | None
+    source: SettingSource
+
+
+def default_data_directory() -> Path:
+    """`/var/lib/belief-gateway` for root, else `$XDG_DATA_HOME/belief-gateway`, by default in `~/.local/share`.
+
+    The working directory has no part in it: a gateway that is started elsewhere must find the same beliefs, and the
+    same tombstones. Root's home directory is closed to the account that runs PostgreSQL for root.
+    """
+    if os.geteuid() == 0:
+        return Path("/var/lib") / _PROGRAM
+    given = Path(os.environ.get("XDG_DATA_HOME", ""))
+    return (given if given.is_absolute() else Path.home() / ".local" / "share") / _PROGRAM
+
+
+def _absolute(path: Path) -> Path:
+    return path.expanduser().absolute()
+
+
+def _address(text: str) -> str:
+    if text != "localhost":
+        ip_address(text)
+    return text
+
+
+def _database_url(secret: SecretStr) -> SecretStr:
+    """The URL in the driver's spelling. The reasons never quote it: it holds the password."""
+    try:
+        parts = urlsplit(secret.get_secret_value())
+        # Read here since it is parsed when it is read.
+        sound = parts.port is None or parts.port > 0
+    except ValueError:
+        raise ValueError("must be a URL such as postgresql://user@host:5432/database") from None
+    if parts.scheme not in _URL_SCHEMES or not sound:
+        raise ValueError("must begin with postgresql:// or postgresql+asyncpg://")
+    if not parts.path.strip("/"):
+        raise ValueError("must name a database, as in postgresql://user@host:5432/database")
+    return SecretStr(_joined(parts._replace(scheme=_URL_SCHEMES[1])))
+
+
+def _joined(parts: SplitResult) -> str:
+    # Not urlunsplit: it drops the slashes of an empty host, which the URL of a socket has.
+    return f"{parts.scheme}://{parts.netloc}{parts.path}{parts.query and f'?{parts.query}'}"
+
+
+DirectoryOrFile = Annotated[Path, AfterValidator(_absolute)]
+Port = Annotated[int, Field(ge=0, le=65_535)]
+BindAddress = Annotated[str, AfterValidator(_address)]
+
+
+class Settings(BaseSettings):
+    """Everything that can be set, each with its meaning. `load_settings` makes one."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, env_ignore_empty=True, hide_input_in_errors=True)
+
+    api_enabled: bool = Field(
+        default=False,
+        description="Whether the memory surface is mounted: on REST, GraphQL and OpenAPI alike. The demo turns it on "
+        "unless this says otherwise.",
+    )
+    database_url: Annotated[SecretStr, AfterValidator(_database_url)] | None = Field(
+        default=None,
+        description="An external PostgreSQL, as postgresql://user:password@host:5432/database. Absent: the embedded "
+        "one in the data directory.",
+    )
+    bind: BindAddress = Field(default="127.0.0.1", description="The address that is listened on.")
+    port: Port = Field(default=8000, description="The port that is listened on; 0 takes a free one.")
+    metrics_bind: BindAddress = Field(
+        default="127.0.0.1", description="The address of /metrics. It asks for no credential: keep it closed."
+    )
+    metrics_port: Port = Field(
+        default=9464, description="The port of /metrics; a free one is taken where this one is not free, or is 0."
+    )
+    data_dir: DirectoryOrFile = Field(
+        default_factory=default_data_directory,
+        description="Where the key file, the demo's tokens and the embedded PostgreSQL lie. Default: "
+        "/var/lib/belief-gateway for root, ~/.local/share/belief-gateway for others.",
+    )
+    key_file: DirectoryOrFile | None = Field(
+        default=None,
+        description="The file of the hash key: the same one on every gateway of a database. Default: `key` in the "
+        "data directory.",
+    )
+    pool_size: Annotated[int, Field(ge=1, le=90)] = Field(
+        default=10, description="How many connections to the database are held at most."
+    )
+    pool_wait_seconds: Annotated[float, Field(gt=0, le=60)] = Field(
+        default=5.0, description="How long a request waits for a connection before it is answered as unavailable."
+    )
+    postgres_binaries: DirectoryOrFile | None = Field(
+        default=None,
+        description="The directory of PostgreSQL's programs for the embedded one. Default: those of the installed "
+        "package, else of the system.",
+    )
+    log_level: Annotated[LogLevel, BeforeValidator(lambda value: str(value).lower())] = Field(
+        default=LogLevel.INFO, description="How much is logged: debug, info, warning or error."
+    )
+    log_format: Annotated[LogFormat, BeforeValidator(lambda value: str(value).lower())] = Field(
+        default=LogFormat.TEXT, description="How a line of the log is written: text or json."
+    )
+    receipt_retention_days: Annotated[int, Field(ge=30, le=36_500)] = Field(
+        default=30, description="For how many days the receipt of an idempotency key is kept; at least 30."
+    )
+    sweep_interval_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
+        default=60.0, description="How often beliefs that have run out are written as expired."
+    )
+
+    @property
+    def key_path(self) -> Path:
+        """Where the key file lies."""
+        return self.key_file or self.data_dir / "key"
+
+    @property
+    def database_shown(self) -> str | None:
+        """The URL of the external database without its password; None for the embedded one."""
+        return None if self.database_url is None else without_password(self.database_url.get_secret_value())
+
+    def is_given(self, name: str) -> bool:
+        """Whether a setting was given at all, rather than left at its default."""
+        return name in self.model_fields_set
+
+    def replaced(self, **values: object) -> Self:
+        """The same settings with some values changed by the program itself."""
+        return self.model_copy(update=values)
+
+
+def load_settings(**options: object) -> Settings:
+    """The settings of this environment; an option that is not None comes before it.
+
+    Raises SettingsError that names each variable or option that can't be taken.
+    """
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}  # Any: any option
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        reasons = [
+            f"{_given_as(str(entry['loc'][0]), given)}: {_reason(entry['msg'])}"
+            for entry in error.errors()
+            if entry["loc"]
+        ]
+        # The cause would show the values.
+        raise SettingsError("\n".join(reasons)) from None
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """The variables of our prefix that mean nothing here, sorted."""
+    known = {variable_name(name) for name in Settings.model_fields}
+    return sorted(name for name in environment if name.upper().startswith(PREFIX) and name.upper() not in known)
+
+
+def report_settings(settings: Settings, *, options: Mapping[str, object]) -> list[SettingReport]:
+    """Every setting with its meaning, its value and where that comes from, in the order of declaration."""
+    return [
+        SettingReport(
+            name=variable_name(name),
+            meaning=str(field.description),
+            value=_shown(name, settings),
+            source=_source(name, settings, options),
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def variable_name(field: str) -> str:
+    """The environment variable of a setting."""
+    return f"{PREFIX}{field.upper()}"
+
+
+def without_password(url: str) -> str:
+    """A database URL as it may be shown: the password hidden, in its own place and as a parameter."""
+    parts = urlsplit(url)
+    user, _, host = parts.netloc.rpartition("@")
+    if ":" in user:
+        user = f"{user.partition(':')[0]}:{HIDDEN}"
+    query = [
+        (name, HIDDEN if name.lower() in _SECRET_PARAMETERS else value)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
+    ]
+    shown = parts._replace(netloc=f"{user}@{host}" if user else host, query=urlencode(query, safe="*/"), fragment="")
+    return _joined(shown)
+
+
+def _given_as(field: str, options: Mapping[str, object]) -> str:
+    return f"--{field.replace('_', '-')}" if field in options else variable_name(field)
+
+
+def _reason(message: str) -> str:
+    return message.removeprefix("Value error, ")
+
+
+def _source(field: str, settings: Settings, options: Mapping[str, object]) -> SettingSource:
+    if options.get(field) is not None:
+        return SettingSource.OPTION
+    return SettingSource.ENVIRONMENT if settings.is_given(field) else SettingSource.DEFAULT
+
+
+def _shown(field: str, settings: Settings) -> str | int | float | bool | None:
+    match getattr(settings, field):
+        case SecretStr():
+            return settings.database_shown
+        case Path() as path:
+            return str(path)
+        case None if field == "key_file":
+            return str(settings.key_path)
+        case str() | bool() | int() | float() as value:
+            return value
+        case _:
+            return None

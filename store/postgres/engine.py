@@ -1,0 +1,31 @@
+"""The engine: how this program connects to PostgreSQL.
+
+No setting is sent at the start of a connection, and no state is left on one between transactions, so that PgBouncer may
+stand between in transaction mode; `migrate` sets on the role what a session needs.
+Source: Growing past one machine; The store on PostgreSQL, Settings of the role.
+"""
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+# More than the forms of a page that one process meets; the default of 100 would parse some of them again and again.
+PREPARED_STATEMENTS_MAX = 400
+
+
+def create_engine(url: str, *, pool_size: int, pool_timeout_seconds: float) -> AsyncEngine:
+    """An engine with at most `pool_size` connections; who waits longer than the timeout for one gets an error.
+
+    A connection is not tried before it is used: that is a round trip a request. The first statement of a transaction
+    is sent again where its connection turns out to be dead. The URL can set prepared_statement_cache_size itself.
+    """
+    parsed = make_url(url)
+    if "prepared_statement_cache_size" not in parsed.query:
+        parsed = parsed.update_query_dict({"prepared_statement_cache_size": str(PREPARED_STATEMENTS_MAX)})
+    return create_async_engine(
+        parsed,
+        hide_parameters=True,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=pool_timeout_seconds,
+        connect_args={"timeout": pool_timeout_seconds},
+    )

@@ -1,0 +1,45 @@
+"""The counts of an overview, in one pass over the owner's visible rows."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import text
+
+from store.domain.overviews import CONFIDENCE_BANDS, MemoryOverview
+from store.postgres.classes import EFFECTIVE_STATUS
+from store.postgres.codes import BELIEF_TYPES, SENSITIVITIES, STATUSES
+from store.postgres.predicates import visible
+from store.postgres.sessions import AnyRow
+
+# A row of the answer counts one value of one column: `of` is grouping()'s bit mask, in which that column's bit is 0.
+OVERVIEW = text(f"""
+    select grouping(status, belief_type, sensitivity, band, month) as of, status, belief_type, sensitivity, band, month,
+        count(*) as stored, count(*) filter (where live) as live, count(*) filter (where live and flagged) as flagged
+    from (
+        select {EFFECTIVE_STATUS} as status, {EFFECTIVE_STATUS} in (1, 2) as live, m.belief_type, m.sensitivity,
+            least(floor(m.confidence * {CONFIDENCE_BANDS}), {CONFIDENCE_BANDS - 1})::integer as band,
+            to_char(m.created_at at time zone 'UTC', 'YYYY-MM') as month,
+            m.flagged_for_review as flagged
+        from beliefs m where {visible("m")}
+    ) shown
+    group by grouping sets ((status), (belief_type), (sensitivity), (band), (month), ())
+""")
+
+_STATUS, _BELIEF_TYPE, _SENSITIVITY, _BAND, _MONTH, _ALL = 0b01111, 0b10111, 0b11011, 0b11101, 0b11110, 0b11111
+
+
+def overview_of(rows: Sequence[AnyRow]) -> MemoryOverview:
+    """The overview of the answer's rows."""
+    live = {(row.of, value): row.live for row in rows for value in row[1:6] if value is not None and row.live}
+    return MemoryOverview(
+        statuses={STATUSES[row.status]: row.stored for row in rows if row.of == _STATUS},
+        belief_types={BELIEF_TYPES[code]: count for (of, code), count in live.items() if of == _BELIEF_TYPE},
+        sensitivities={SENSITIVITIES[code]: count for (of, code), count in live.items() if of == _SENSITIVITY},
+        confidence_bands={band: count for (of, band), count in live.items() if of == _BAND},
+        months={_month(month): count for (of, month), count in live.items() if of == _MONTH},
+        flagged=next(row.flagged for row in rows if row.of == _ALL),
+    )
+
+
+def _month(year_and_month: str) -> tuple[int, int]:
+    year, month = year_and_month.split("-")
+    return int(year), int(month)
