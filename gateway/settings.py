@@ -81,7 +81,10 @@ def _absolute(path: Path) -> Path:
 
 def _address(text: str) -> str:
     if text != "localhost":
-        ip_address(text)
+        try:
+            ip_address(text)
+        except ValueError:
+            raise ValueError("must be an IP address or localhost") from None
     return text
 
 
@@ -195,11 +198,7 @@ def load_settings(**options: object) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as error:
-        reasons = [
-            f"{_given_as(str(entry['loc'][0]), given)}: {_reason(entry['msg'])}"
-            for entry in error.errors()
-            if entry["loc"]
-        ]
+        reasons = [f"{_given_as(str(entry['loc'][0]), given)}: {_reason(entry['msg'])}" for entry in error.errors()]
         # The cause would show the values.
         raise SettingsError("\n".join(reasons)) from None
 
@@ -247,7 +246,7 @@ def _given_as(field: str, options: Mapping[str, object]) -> str:
 
 
 def _reason(message: str) -> str:
-    return message.removeprefix("Value error, ")
+    return message.removeprefix("Value error, ").replace("Input should be", "must be")
 
 
 def _source(field: str, settings: Settings, options: Mapping[str, object]) -> SettingSource:

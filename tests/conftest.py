@@ -1,10 +1,13 @@
-"""What holds for every test: the Hypothesis profiles and the --long switch."""
+"""What holds for every test: the Hypothesis profiles, the --long switch, and a store of each adapter."""
 
 import os
 from datetime import timedelta
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from store.inmemory.store import InMemoryStore
+from store.ports.store import Store
 
 # A shared machine pauses, and a pause is no failure: no deadlines, but for a generous one in `dev`,
 # so that a test that has become slow is noticed by who writes it.
@@ -47,3 +50,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if long_running:
         config.hook.pytest_deselected(items=long_running)
         items[:] = [item for item in items if item not in long_running]
+
+
+@pytest.fixture(params=["inmemory", pytest.param("postgres", marks=pytest.mark.postgres)])
+def store(request: pytest.FixtureRequest) -> Store:
+    """An empty store of each adapter. Not a coroutine, so that only the postgres run asks for a database."""
+    if request.param == "inmemory":
+        return InMemoryStore()
+    opened: Store = request.getfixturevalue("postgres_store")
+    return opened
+
+
+pytest_plugins = ["tests.databases"]

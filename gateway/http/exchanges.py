@@ -41,9 +41,7 @@ class NoExchanges:
 class ExchangeMiddleware:
     """Reports every HTTP exchange once, when it has ended; one without an answer counts as 500."""
 
-    def __init__(
-        self, app: ASGIApp, exchanges: Exchanges, monotonic: Callable[[], float] = time.perf_counter
-    ) -> None:
+    def __init__(self, app: ASGIApp, exchanges: Exchanges, monotonic: Callable[[], float] = time.perf_counter) -> None:
         """Wrap an application; `monotonic` counts seconds."""
         self._app = app
         self._exchanges = exchanges

@@ -117,7 +117,7 @@ BROWSE = Operation(
         ),
         Parameter(
             name="include_derived",
-            description="Whether derived records are shown among the beliefs. This server has none: only false is taken.",
+            description="Whether derived records are shown too. This server has none: only false is taken.",
             schema={"type": "boolean", "default": False},
         ),
     ),

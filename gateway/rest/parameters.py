@@ -11,10 +11,10 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
 
-from gateway.http.bodies import parse_object
 from gateway.rest.operations import IDEMPOTENCY_KEY_HEADER, Parameter
 from gateway.service.errors import MalformedRequest
 from gateway.service.memory_requests import MemoryPaging, MemorySelection, check_text
+from gateway.service.strict_json import parse_object
 from store.domain.vocabulary import BeliefType, MemoryStatus, ReviewOutcome, Sensitivity
 
 INTEGER_DIGITS_MAX = 64
@@ -39,8 +39,8 @@ def parse_query(query: bytes, parameters: Sequence[Parameter]) -> Values:
     values: dict[str, list[str]] = {}
     for pair in query.split(b"&"):
         if pair:
-            name, _, value = pair.replace(b"+", b" ").partition(b"=")
-            values.setdefault(decoded("the query string", name), []).append(decoded("the query string", value))
+            name, value = _decoded_pair(pair)
+            values.setdefault(name, []).append(value)
     for name, given in values.items():
         for text in (name, *given):
             check_text(name=_presentable(name), value=text)
@@ -58,6 +58,11 @@ def parse_query(query: bytes, parameters: Sequence[Parameter]) -> Values:
         if "" in given and not known[name].blank_allowed:
             raise MalformedRequest(name, "must not be empty")
     return values
+
+
+def _decoded_pair(pair: bytes) -> tuple[str, str]:
+    name, _, value = pair.replace(b"+", b" ").partition(b"=")
+    return decoded("the query string", name), decoded("the query string", value)
 
 
 def decoded(name: str, encoded: bytes) -> str:

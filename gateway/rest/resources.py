@@ -36,7 +36,5 @@ class Resource:
             return empty_response({"allow": self.allow})
         handler = self.handlers.get(request.method)
         if handler is None:
-            raise TransportError(
-                ErrorCode.METHOD_NOT_ALLOWED, f"this path allows {self.allow}", {"allow": self.allow}
-            )
+            raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, f"this path allows {self.allow}", {"allow": self.allow})
         return await handler(request)

@@ -84,6 +84,8 @@ def read_locomo(content: bytes) -> tuple[list[Person], list[LocomoBelief]]:
     """
     try:
         samples = json.loads(content)
+        if not isinstance(samples, list) or not samples:
+            raise ValueError
         people = [person for sample in samples for person in _people(sample)]
         placed = [
             (belief.record.created_at, place, index, belief)

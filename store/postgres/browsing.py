@@ -54,7 +54,7 @@ def page_statement(shape: PageShape) -> TextClause:
 
     With that side asked and no row on the page there is one row whose columns of a record are null.
     """
-    keys = matching_page(shape.filter, shape.direction, shape.continued) if shape.filter.is_text_search else _page(shape)
+    keys = _page(shape)
     rows = f"""select {shown_columns("m")} from {rows_by_key("m", f"({keys}) page", "page")}
         where m.sensitivity <= :ceiling"""
     if not shape.with_opposite:
@@ -64,6 +64,8 @@ def page_statement(shape: PageShape) -> TextClause:
 
 
 def _page(shape: PageShape) -> str:
+    if shape.filter.is_text_search:
+        return matching_page(shape.filter, shape.direction, continued=shape.continued)
     condition = beyond(shape.direction) if shape.continued else "true"
     limited = f"order by {order(shape.direction)} limit :limit"
     keys = rows_of_classes(shape.filter, _KEY, condition=condition, tail=limited)

@@ -9,7 +9,7 @@ parameters. Source: The store on PostgreSQL, A page (form C).
 
 from dataclasses import dataclass
 from enum import Enum
-from itertools import chain, product
+from itertools import product
 
 from store.domain.vocabulary import LIVE_STATUSES, STORED_STATUSES, BeliefType, MemoryStatus
 from store.ports.memories import Direction, MemoryFilter
@@ -34,11 +34,12 @@ class Range(Enum):
 class FilterShape:
     """What of a filter decides the text of its statement.
 
-    `types`, `flagged` and `text` are filters of single rows, beside the range. `due` asks for live rows that have run
-    out: they are expired, whether or not a sweep has written it.
+    `subject` (the condition of a range), `types`, `flagged` and `text` are filters of single rows, beside the range.
+    `due` asks for live rows that have run out: they are expired, whether or not a sweep has written it.
     """
 
     range: Range
+    subject: Range | None
     types: bool
     flagged: bool
     text: bool
@@ -52,10 +53,11 @@ class FilterShape:
 
 def shape_of(filter: MemoryFilter) -> FilterShape:
     """The shape of a filter. The narrowest kind chooses the range: session, subject, the review queue, type."""
+    by_subject = Range.SUBJECT if filter.subject_is_key else Range.DISPLAY_SUBJECT
     if filter.session_id is not None:
         chosen = Range.SESSION
     elif filter.subject is not None:
-        chosen = Range.SUBJECT if filter.subject_is_key else Range.DISPLAY_SUBJECT
+        chosen = by_subject
     elif filter.flagged:
         chosen = Range.FLAGGED
     elif filter.belief_types is not None:
@@ -64,6 +66,7 @@ def shape_of(filter: MemoryFilter) -> FilterShape:
         chosen = Range.CLASS
     return FilterShape(
         range=chosen,
+        subject=by_subject if filter.subject is not None and chosen is not by_subject else None,
         types=filter.belief_types is not None and chosen is not Range.BELIEF_TYPE,
         flagged=filter.flagged is not None and chosen is not Range.FLAGGED,
         text=filter.text is not None,
@@ -75,7 +78,8 @@ def filter_parameters(filter: MemoryFilter) -> dict[str, object]:
     """The parameters of every statement over a filter; a statement takes those that it names."""
     sensitivities = sorted(SENSITIVITY_CODES[sensitivity] for sensitivity in filter.visible_sensitivities)
     statuses = sorted(filter.statuses & STORED_STATUSES)
-    types = sorted(BELIEF_TYPE_CODES[belief_type] for belief_type in filter.belief_types or BeliefType)
+    asked_types = frozenset(BeliefType) if filter.belief_types is None else filter.belief_types
+    types = sorted(BELIEF_TYPE_CODES[belief_type] for belief_type in asked_types)
     by_type = shape_of(filter).range is Range.BELIEF_TYPE
     classes = list(product(sensitivities, statuses, types if by_type else [BELIEF_TYPE_CODES[BeliefType.FACT]]))
     return {
@@ -102,7 +106,7 @@ _CLASSES = """unnest(
     CAST(:class_runs_out AS boolean[]), CAST(:class_belief_types AS smallint[])
 ) class (sensitivity, status, runs_out, belief_type)"""
 
-# In parentheses and `is true`: no index of types may compete with the range.
+# `is true`: no index of types may compete with the range.
 _OF_TYPES = "(m.belief_type = any (CAST(:belief_types AS smallint[]))) is true"
 _OF_FLAG = "m.flagged_for_review = :flagged"
 # A subquery, so that the text is parsed once and not once a row.
@@ -146,8 +150,15 @@ def opposite(direction: Direction) -> Direction:
 
 def row_filters(shape: FilterShape) -> str:
     """The filters of a single row `m` beside its class, its range and the text."""
-    conditions = (["true"], [_OF_TYPES] * shape.types, [_OF_FLAG] * shape.flagged)
-    return " and ".join(chain.from_iterable(conditions))
+    conditions = ["true"]
+    if shape.subject is not None:
+        # `is true`: no index of subjects may compete with the range.
+        conditions.append(f"({shape.subject.value}) is true")
+    if shape.types:
+        conditions.append(_OF_TYPES)
+    if shape.flagged:
+        conditions.append(_OF_FLAG)
+    return " and ".join(conditions)
 
 
 def found_elsewhere(shape: FilterShape) -> str:

@@ -16,8 +16,8 @@ BATCH_ROWS = 500
 
 _MEMORIES = text(f"""
     select {stored_columns("m")} from beliefs m
-    where {owned("m")} and m.store_position >= :position and (m.store_position > :position or m.id < :id)
-    order by m.store_position, m.id desc limit {BATCH_ROWS}
+    where {owned("m")} and m.store_position >= :position and (m.store_position > :position or m.id > :id)
+    order by m.store_position, m.id limit {BATCH_ROWS}
 """)
 
 _REFERENCES = text(f"""

@@ -26,9 +26,7 @@ def _prefix(owner: Owner, sensitivity: Sensitivity) -> str:
 def stored_lexemes(record: MemoryRecord) -> list[str]:
     """The lexemes of a row, for array_to_tsvector."""
     prefix = _prefix(record.owner, record.sensitivity)
-    found = record_lexemes(
-        subject=record.subject, display_subject=record.display_subject, statement=record.statement
-    )
+    found = record_lexemes(subject=record.subject, display_subject=record.display_subject, statement=record.statement)
     return sorted(prefix + lexeme for lexeme in found)
 
 

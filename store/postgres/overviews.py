@@ -29,13 +29,13 @@ _STATUS, _BELIEF_TYPE, _SENSITIVITY, _BAND, _MONTH, _ALL = 0b01111, 0b10111, 0b1
 
 def overview_of(rows: Sequence[AnyRow]) -> MemoryOverview:
     """The overview of the answer's rows."""
-    live = {(row.of, value): row.live for row in rows for value in row[1:6] if value is not None and row.live}
+    live = [row for row in rows if row.live]
     return MemoryOverview(
         statuses={STATUSES[row.status]: row.stored for row in rows if row.of == _STATUS},
-        belief_types={BELIEF_TYPES[code]: count for (of, code), count in live.items() if of == _BELIEF_TYPE},
-        sensitivities={SENSITIVITIES[code]: count for (of, code), count in live.items() if of == _SENSITIVITY},
-        confidence_bands={band: count for (of, band), count in live.items() if of == _BAND},
-        months={_month(month): count for (of, month), count in live.items() if of == _MONTH},
+        belief_types={BELIEF_TYPES[row.belief_type]: row.live for row in live if row.of == _BELIEF_TYPE},
+        sensitivities={SENSITIVITIES[row.sensitivity]: row.live for row in live if row.of == _SENSITIVITY},
+        confidence_bands={row.band: row.live for row in live if row.of == _BAND},
+        months={_month(row.month): row.live for row in live if row.of == _MONTH},
         flagged=next(row.flagged for row in rows if row.of == _ALL),
     )
 

@@ -1,6 +1,6 @@
 """Rows of beliefs and records of the domain, each made from the other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from store.domain.memories import LINKS_SHOWN_MAX, MemoryRecord
@@ -144,7 +144,11 @@ def record_of(row: Sequence[Any]) -> MemoryRecord:  # Any: the columns above, in
     )
 
 
-_CODES = {"belief_type": BELIEF_TYPE_CODES, "status": STATUS_CODES, "sensitivity": SENSITIVITY_CODES}
+_CODES: dict[str, Mapping[Any, int]] = {
+    "belief_type": BELIEF_TYPE_CODES,
+    "status": STATUS_CODES,
+    "sensitivity": SENSITIVITY_CODES,
+}
 
 
 def column_value(record: MemoryRecord, field: str) -> object:

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from store.postgres.failures import ConnectionLost, judged_failures
 
 Parameters = Mapping[str, object] | Sequence[Mapping[str, object]] | None
-AnyRow = Row[Any]  # Any: what a row of hand-written SQL holds is known to its reader alone
+AnyRow = Row[*tuple[Any, ...]]  # Any: what a row of hand-written SQL holds is known to its reader alone
 
 
 class Session:
@@ -30,7 +30,7 @@ class Session:
         async with self._lock:
             return (await self._run(statement, parameters)).all()
 
-    async def fetch_value(self, statement: Executable, parameters: Parameters = None) -> Any:  # noqa: ANN401
+    async def fetch_value(self, statement: Executable, parameters: Parameters = None) -> Any:  # as the column is
         """The first column of the first row; None without a row."""
         async with self._lock:
             return (await self._run(statement, parameters)).scalar()
@@ -54,7 +54,7 @@ class Session:
             with judged_failures():
                 await connection.close()
 
-    async def _run(self, statement: Executable, parameters: Parameters) -> CursorResult[Any]:
+    async def _run(self, statement: Executable, parameters: Parameters) -> CursorResult[*tuple[Any, ...]]:
         is_first = self._connection is None
         try:
             return await self._send(statement, parameters)
@@ -65,7 +65,7 @@ class Session:
             await self.close()
             return await self._send(statement, parameters)
 
-    async def _send(self, statement: Executable, parameters: Parameters) -> CursorResult[Any]:
+    async def _send(self, statement: Executable, parameters: Parameters) -> CursorResult[*tuple[Any, ...]]:
         with judged_failures():
             if self._connection is None:
                 self._connection = await self._engine.connect()

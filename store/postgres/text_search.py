@@ -22,7 +22,9 @@ _MATCHING = f"""(m.tenant_id = :tenant) is true and (m.principal_id = :principal
 
 
 def _walk(direction: Direction, condition: str, limit: str) -> str:
-    return f"""(select * from beliefs m where {owned("m")} and {condition} order by {order(direction)} limit {limit}) m"""
+    return f"""(
+        select * from beliefs m where {owned("m")} and {condition} order by {order(direction)} limit {limit}
+    ) m"""
 
 
 def _reaches_beyond(direction: Direction, condition: str) -> str:
@@ -32,7 +34,7 @@ def _reaches_beyond(direction: Direction, condition: str) -> str:
     )"""
 
 
-def matching_page(shape: FilterShape, direction: Direction, continued: bool) -> str:
+def matching_page(shape: FilterShape, direction: Direction, *, continued: bool) -> str:
     """The keys of a page of matching rows, in the order walked."""
     condition = beyond(direction) if continued else "true"
     selected = f"{SELECTED_BY_CLASS} and {found_elsewhere(shape)}"
@@ -40,17 +42,21 @@ def matching_page(shape: FilterShape, direction: Direction, continued: bool) -> 
     promised = f"ceil(CAST(:limit AS bigint) * {WALK_ROWS * WALK_MARGIN} / found)"
     return f"""with
     first as materialized (
-        select m.id, m.store_position from {_walk(direction, condition, str(WALK_ROWS))} where {selected} and {OF_TEXT} {limited}
+        select m.id, m.store_position from {_walk(direction, condition, str(WALK_ROWS))}
+        where {selected} and {OF_TEXT} {limited}
     ),
     after_first as materialized (
-        select found, case when found >= :limit then true else not {_reaches_beyond(direction, condition)} end as done
-        from (select count(*) as found from first) counted
+        select done, case when not done and found > 0 and {promised} <= {WALK_ROWS_MAX} then {promised} else 0 end
+            as promised
+        from (
+            select found,
+                case when found >= :limit then true else not {_reaches_beyond(direction, condition)} end as done
+            from (select count(*) as found from first) counted offset 0
+        ) judged
     ),
     second as materialized (
-        select m.id, m.store_position from {_walk(direction, condition, f'''(
-            select case when not done and found > 0 and {promised} <= {WALK_ROWS_MAX} then {promised} else 0 end
-            from after_first
-        )''')} where {selected} and {OF_TEXT} {limited}
+        select m.id, m.store_position from {_walk(direction, condition, "(select promised from after_first)")}
+        where {selected} and {OF_TEXT} {limited}
     ),
     after_second as materialized (
         select done, (select count(*) from second) >= :limit as done_now from after_first
@@ -73,7 +79,9 @@ def matching_beyond(shape: FilterShape, direction: Direction) -> str:
     return f"""case
         when exists (select from {_walk(direction, condition, str(WALK_ROWS))} where {selected} and {OF_TEXT}) then true
         when not {_reaches_beyond(direction, condition)} then false
-        else exists (select from (select * from beliefs m where {_MATCHING} offset 0) m where {selected} and {condition})
+        else exists (
+            select from (select * from beliefs m where {_MATCHING} offset 0) m where {selected} and {condition}
+        )
     end"""
 
 

@@ -156,12 +156,20 @@ async def test_a_snapshot_stays_as_it_was_read_first(store: Store) -> None:
     assert await find(store, ADA, KEPT.id) is None
 
 
+async def others_run() -> None:
+    """Let every task that is ready take its next step."""
+    stepped = asyncio.Event()
+    asyncio.get_running_loop().call_soon(stepped.set)
+    await stepped.wait()
+
+
 async def test_concurrent_writers_of_one_belief_lose_no_write(store: Store) -> None:
     await keep(store, KEPT)
 
     async def work(transaction: Transaction) -> None:
         record = await transaction.memories.find_for_update(ADA, KEPT.id, ceiling=Sensitivity.PUBLIC)
         assert record is not None
+        await others_run()
         await transaction.memories.put(replace(record, revision=record.revision + 1))
 
     await asyncio.gather(*(store.transact(work) for _ in range(5)))

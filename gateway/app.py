@@ -1,0 +1,91 @@
+"""The application from ready services: both transports, and what surrounds every exchange.
+
+From the outside in: the request id, the report of the exchange, HEAD without a body, failures, the routes.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.graphql.endpoint import graphql_routes
+from gateway.http.errors import STATUSES, TransportError
+from gateway.http.exchanges import ExchangeMiddleware, Exchanges, NoExchanges
+from gateway.http.head import HeadMiddleware
+from gateway.http.request_id import RequestIdMiddleware
+from gateway.rest.errors import FailureMiddleware
+from gateway.rest.health import health_routes
+from gateway.rest.openapi import openapi_route
+from gateway.rest.operations import MEMORIES_PATH
+from gateway.rest.routes import memory_routes
+from gateway.service.errors import ErrorCode
+from gateway.service.memories import PublicMemoryService
+from gateway.service.tokens import TokenService
+
+MEMORY_SURFACE = "memory"
+"""How reports name the surface under /v1/memories."""
+
+_CODES: Mapping[int, ErrorCode] = {status: code for code, status in STATUSES.items()}
+
+
+def build_app(
+    *,
+    memories: PublicMemoryService | None,
+    tokens: TokenService,
+    ready: Callable[[], Awaitable[None]],
+    version: str,
+    exchanges: Exchanges | None = None,
+) -> Starlette:
+    """The application; without `memories` nothing of the memory surface is registered or documented.
+
+    `ready` returns while the store can serve and raises otherwise; `exchanges` is told of every exchange.
+    Source: Memory read API, Mounting.
+    """
+    reports = exchanges or NoExchanges()
+    routes = [
+        *health_routes(ready=ready),
+        openapi_route(memory=memories is not None, version=version),
+        *graphql_routes(memories=memories, tokens=tokens, version=version),
+        *([] if memories is None else memory_routes(memories=memories, tokens=tokens)),
+    ]
+    for route in routes:
+        _match_whole(route)
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        """Hand a refusal of the router on as one of ours, which the failure middleware answers."""
+        assert isinstance(error, HTTPException)
+        if memories is None and _lies_under_memories(request):
+            reports.not_mounted(MEMORY_SURFACE)
+        code = _CODES.get(error.status_code, ErrorCode.INTERNAL_ERROR)
+        message = "no such path" if code is ErrorCode.NOT_FOUND else HTTPStatus(error.status_code).phrase.lower()
+        raise TransportError(code, message, error.headers) from error
+
+    app = Starlette(
+        routes=routes,
+        middleware=[
+            Middleware(RequestIdMiddleware),
+            Middleware(ExchangeMiddleware, exchanges=reports),
+            Middleware(HeadMiddleware),
+            Middleware(FailureMiddleware),
+        ],
+        exception_handlers={HTTPException: refuse},
+    )
+    # A path is one spelling: /graphql/ and /v1/memories/ are no routes.
+    app.router.redirect_slashes = False
+    return app
+
+
+def _match_whole(route: Route) -> None:
+    """Match the path to its very end: the router's `$` would also match before a last line break."""
+    route.path_regex = re.compile(route.path_regex.pattern.removesuffix("$") + r"\Z")
+
+
+def _lies_under_memories(request: Request) -> bool:
+    path: str = request.scope["path"]
+    return path == MEMORIES_PATH or path.startswith(f"{MEMORIES_PATH}/")

@@ -1,0 +1,1 @@
+"""The command line: starting the server, and what operators do beside it."""

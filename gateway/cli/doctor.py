@@ -1,0 +1,108 @@
+"""The checks of `doctor`: what a gateway needs, each with what was found. Nothing is made or changed by them.
+
+What is not there yet is no failure: the first start makes it.
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from gateway.cli.answers import CommandFailed, failure_of_command
+from gateway.compose import Database, Inspected, inspected
+from gateway.service.keys import read_key_file
+from gateway.settings import Settings
+from gateway.views.memories import wire_time
+from store.domain.lexical import LEXICAL_VERSION
+
+CLOCK_TOLERANCE = timedelta(minutes=5)
+_NOT_YET = "not there yet: the first start makes it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One check: whether it held, and what was found."""
+
+    check: str
+    ok: bool
+    remark: str
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Check data directory, key file, database and role, key, lexical version and clock, in this order."""
+    findings = [
+        await _find("data directory", lambda: _data_directory(settings)),
+        await _find("key file", lambda: _key_file(settings)),
+    ]
+    database = Database(settings)
+    if database.is_embedded and not (settings.data_dir / "postgres").exists():
+        return [*findings, Finding(check="database", ok=True, remark=_NOT_YET)]
+    try:
+        async with inspected(settings, database) as found:
+            findings.append(Finding(check="database", ok=True, remark=database.shown))
+            findings += [await _find(name, check) for name, check in _checks(settings, found)]
+    except Exception as error:  # noqa: BLE001 (what a check meets is its finding)
+        findings.append(Finding(check="database", ok=False, remark=failure_of_command(error)[1]))
+    return findings
+
+
+async def _find(name: str, check: Callable[[], Awaitable[str]]) -> Finding:
+    try:
+        return Finding(check=name, ok=True, remark=await check())
+    except Exception as error:  # noqa: BLE001 (what a check meets is its finding)
+        return Finding(check=name, ok=False, remark=failure_of_command(error)[1])
+
+
+async def _data_directory(settings: Settings) -> str:
+    directory = settings.data_dir
+    standing = next(path for path in (directory, *directory.parents) if path.exists())
+    if not standing.is_dir() or not os.access(standing, os.W_OK | os.X_OK):
+        raise CommandFailed(f"{standing} can't be written by this user")
+    return str(directory) if standing == directory else f"{directory}: {_NOT_YET}"
+
+
+async def _key_file(settings: Settings) -> str:
+    path = settings.key_path
+    if read_key_file(path) is None:
+        return f"{path}: {_NOT_YET}"
+    if path.stat().st_mode & 0o077:
+        raise CommandFailed(f"{path} is open to others: chmod 600 {path}")
+    return str(path)
+
+
+def _checks(settings: Settings, found: Inspected) -> Sequence[tuple[str, Callable[[], Awaitable[str]]]]:
+    """The checks that ask the database; each says what it found, or raises."""
+
+    async def schema() -> str:
+        await found.check_schema()
+        return "of this version"
+
+    async def role() -> str:
+        await found.check_role()
+        return "set as the statements need it"
+
+    async def key() -> str:
+        named = (await found.facts()).key_id
+        keyring = read_key_file(settings.key_path)
+        if named is None:
+            return "the database names none yet"
+        if keyring is None or keyring.current.id != named:
+            raise CommandFailed(f"the database was written with the key {named}, which the key file does not hold")
+        return named
+
+    async def lexical() -> str:
+        version = (await found.facts()).lexical_version
+        if version not in (None, LEXICAL_VERSION):
+            raise CommandFailed(f"the lexemes are of version {version}, this program's rules are {LEXICAL_VERSION}")
+        return str(version or _NOT_YET)
+
+    async def clock() -> str:
+        now = datetime.now(UTC)
+        newest = (await found.facts()).newest_at
+        if newest is not None and newest - now > CLOCK_TOLERANCE:
+            raise CommandFailed(
+                f"the clock shows {wire_time(now)}, and the database holds the time {wire_time(newest)}"
+            )
+        return wire_time(now)
+
+    return [("schema", schema), ("role", role), ("hash key", key), ("lexical version", lexical), ("clock", clock)]

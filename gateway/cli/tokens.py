@@ -1,0 +1,122 @@
+"""Access tokens: made, listed, revoked."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from gateway.cli.answers import CommandFailed, ExitCode, note, show_json, show_table
+from gateway.cli.options import (
+    AsJson,
+    DatabaseUrl,
+    DataDirectory,
+    PrincipalName,
+    Tenant,
+    owner_of,
+    with_services,
+)
+from gateway.service.identifiers import parse_identifier
+from gateway.views.memories import wire_time
+from store.domain.tokens import AccessToken
+from store.domain.vocabulary import AccessScope
+
+commands = typer.Typer(no_args_is_help=True, help="Access tokens of principals.")
+
+Scopes = Annotated[
+    list[str],
+    typer.Option("--scope", help=f"A permission; repeatable. {', '.join(scope.value for scope in AccessScope)}"),
+]
+ExpiresAt = Annotated[
+    str | None, typer.Option("--expires-at", help="When it ends, such as 2027-01-31T08:00:00Z. Default: never.")
+]
+
+
+@commands.command("create")
+def create_token(
+    tenant: Tenant,
+    principal: PrincipalName,
+    scope: Scopes,
+    *,
+    label: Annotated[str, typer.Option("--label", help="What it is for.")] = "operator",
+    expires_at: ExpiresAt = None,
+    as_json: AsJson = False,
+    data_dir: DataDirectory = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Make a token. Its secret is shown this once; only a hash of it is stored."""
+    expiry = None if expires_at is None else _moment(expires_at)
+    token, secret = with_services(
+        lambda services: services.tokens.create(
+            owner_of(tenant, principal), scopes=scope, label=label, expires_at=expiry
+        ),
+        data_dir=data_dir,
+        database_url=database_url,
+    )
+    if as_json:
+        show_json(_wire(token) | {"token": secret})
+    else:
+        print(secret)
+        note(f"Token {token.id} of {token.owner.tenant}/{token.owner.principal}. It is not shown again.")
+
+
+@commands.command("list")
+def list_tokens(
+    *,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Only of this tenant.")] = None,
+    principal: Annotated[str | None, typer.Option("--principal", help="Only of this principal.")] = None,
+    as_json: AsJson = False,
+    data_dir: DataDirectory = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Show every token, those that ended too, never a secret."""
+    tokens = with_services(
+        lambda services: services.tokens.list(tenant=tenant, principal=principal),
+        data_dir=data_dir,
+        database_url=database_url,
+    )
+    entries = [_wire(token) for token in tokens]
+    if as_json:
+        show_json(entries)
+    elif entries:
+        show_table(list(entries[0]), [list(entry.values()) for entry in entries])
+
+
+@commands.command("revoke")
+def revoke_token(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The token's identifier, as `token list` shows it.")],
+    *,
+    data_dir: DataDirectory = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """End a token. Running gateways take it for at most a second more."""
+    identifier = parse_identifier(id)
+    revoked = identifier is not None and with_services(
+        lambda services: services.tokens.revoke(identifier), data_dir=data_dir, database_url=database_url
+    )
+    if not revoked:
+        raise CommandFailed("there is no token of that id, or it was revoked before", ExitCode.NOT_FOUND)
+    print(f"Revoked {identifier}.")
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise CommandFailed("--expires-at must be a time with its zone, such as 2027-01-31T08:00:00Z", ExitCode.USAGE)
+    return moment.astimezone(UTC)
+
+
+def _wire(token: AccessToken) -> dict[str, object]:
+    return {
+        "id": str(token.id),
+        "tenant": token.owner.tenant,
+        "principal": token.owner.principal,
+        "scopes": sorted(scope.value for scope in token.scopes),
+        "label": token.label,
+        "created_at": wire_time(token.created_at),
+        "expires_at": token.expires_at and wire_time(token.expires_at),
+        "revoked_at": token.revoked_at and wire_time(token.revoked_at),
+        "last_used_at": token.last_used_at and wire_time(token.last_used_at),
+    }

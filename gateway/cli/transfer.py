@@ -1,0 +1,162 @@
+"""Import and export: lines in, lines out.
+
+| kind | what a line holds beside `version` (1), `kind`, `tenant` and `principal` |
+|---|---|
+| `belief` with `id` | a belief as it was exported: restored as it is |
+| `belief` without `id` | a candidate: formed, reinforced or refused |
+| `person` | `key`, `name` |
+| `tombstone` | `statement_hash`, `key_id`, `created_at`: what it covers is erased |
+| `rejection` | the same with `rejection_kind` and `memory_id` |
+| `event` | one entry of the journal |
+| `receipt` | one applied idempotency key |
+
+A line that can't be taken is reported by its number and leaves nothing behind; the others are taken.
+Source: belief store decisions, Formation (Restoring).
+"""
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+from gateway.cli.answers import CommandFailed, ExitCode, note, progress, show_json, show_values
+from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, with_services
+from gateway.compose import Services
+from gateway.service.importing import ImportReport
+
+ERRORS_SHOWN_MAX = 20
+CHUNK_BYTES = 1_048_576
+
+
+class ImportFormat(StrEnum):
+    """What a file holds."""
+
+    JSONL = "jsonl"
+    LOCOMO = "locomo"
+
+
+def import_lines(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file; - is standard input.")],
+    *,
+    format: Annotated[ImportFormat, typer.Option("--format", help="What the file holds.")] = ImportFormat.JSONL,
+    as_json: AsJson = False,
+    data_dir: DataDirectory = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Take beliefs and all else in. A second run changes nothing; an interrupted one is gone on with.
+
+    A line without an id is a candidate and goes through formation; a line with one is restored as it is. Exit code 1
+    where lines were refused: they are named by number, and all others are kept.
+    """
+    source = sys.stdin.buffer if file == "-" else _opened(Path(file))
+    take = _import_locomo if format is ImportFormat.LOCOMO else _import_lines
+    with source:
+        report = with_services(lambda services: take(services, source), data_dir=data_dir, database_url=database_url)
+    _show(report, as_json=as_json)
+    if report.refused:
+        raise CommandFailed(f"{report.refused} lines were refused")
+
+
+def export_lines(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file to write; - is standard output.")] = "-",
+    *,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Only of this tenant.")] = None,
+    principal: Annotated[str | None, typer.Option("--principal", help="Only of this principal.")] = None,
+    data_dir: DataDirectory = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Write out beliefs, people, tombstones, rejections, events and receipts, as an import takes them.
+
+    The file holds everything that is believed, whatever its sensitivity: it is readable by its owner alone. The hash
+    key is not in it: the store that imports it needs the same key file.
+    """
+    if principal is not None and tenant is None:
+        raise CommandFailed("--principal needs --tenant", ExitCode.USAGE)
+
+    async def work(services: Services) -> int:
+        count = 0
+        with _written(file) as target, progress("Exporting", None) as advance:
+            async for line in services.exporting.lines(tenant=tenant, principal=principal):
+                text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+                target.write(f"{text}\n".encode())
+                count += 1
+                advance(count)
+        return count
+
+    count = with_services(work, data_dir=data_dir, database_url=database_url)
+    note(f"Exported {count} lines.")
+
+
+async def _import_lines(services: Services, source: IO[bytes]) -> ImportReport:
+    if not source.seekable():
+        with progress("Importing", None) as advance:
+            return await services.importing.run(source, file_hash=None, progress=advance)
+    size = source.seek(0, os.SEEK_END)
+    source.seek(0)
+    file_hash = hashlib.sha256()
+    while chunk := source.read(CHUNK_BYTES):
+        file_hash.update(chunk)
+    with progress("Importing", size) as advance:
+        return await services.importing.run(source, file_hash=file_hash.hexdigest(), progress=advance)
+
+
+async def _import_locomo(services: Services, source: IO[bytes]) -> ImportReport:
+    with progress("Importing", None) as advance:
+        return await services.locomo.run(source.read(), progress=advance)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise CommandFailed(f"{path} can't be read: {error.strerror}", ExitCode.USAGE) from error
+
+
+@contextmanager
+def _written(file: str) -> Iterator[IO[bytes]]:
+    """Standard output, or a file of the owner's alone that appears when it is whole."""
+    if file == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(file)
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        try:
+            with os.fdopen(descriptor, "wb") as target:
+                yield target
+                target.flush()
+                os.fsync(target.fileno())
+            Path(temporary).replace(path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise CommandFailed(f"{path} can't be written: {error.strerror}") from error
+
+
+def _show(report: ImportReport, *, as_json: bool) -> None:
+    if as_json:
+        errors = [{"line": number, "reason": reason} for number, reason in report.errors]
+        show_json(
+            {
+                "lines": report.lines,
+                "resumed_at": report.resumed_at,
+                "counts": report.counts,
+                "refused": report.refused,
+                "errors": errors,
+            }
+        )
+        return
+    show_values({"lines": report.lines, **report.counts, "refused": report.refused})
+    for number, reason in report.errors[:ERRORS_SHOWN_MAX]:
+        note(f"line {number}: {reason}")
+    if report.refused > ERRORS_SHOWN_MAX:
+        note(f"and {report.refused - ERRORS_SHOWN_MAX} more; --json shows up to 1,000.")

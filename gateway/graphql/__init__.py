@@ -1,0 +1,1 @@
+"""The GraphQL transport: types, fields, and the exchange that carries them."""

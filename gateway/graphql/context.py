@@ -1,0 +1,89 @@
+"""What the fields of one operation share: who asks, and the reads and writes made for them.
+
+A query reads from one snapshot. After each mutation what it shows is read from a snapshot opened after its write.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import TypeVar
+
+from gateway.graphql.loaders import MemoryLinks
+from gateway.service.memories import PublicMemoryService
+from gateway.service.memory_reading import MemoryReading
+from gateway.service.principal import Principal
+
+Answer = TypeVar("Answer")
+
+_log = logging.getLogger(__name__)
+
+
+class MemoryReads:
+    """One snapshot, opened at the first read; reads follow one another, as its connection demands."""
+
+    def __init__(self, memories: PublicMemoryService, principal: Principal) -> None:
+        """Read on behalf of a principal."""
+        self.principal = principal
+        self.links = MemoryLinks(self.ask, principal)
+        self._memories = memories
+        self._lock = asyncio.Lock()
+        self._stack = AsyncExitStack()
+        self._reading: MemoryReading | None = None
+        self._failure: Exception | None = None
+        self._closed = False
+
+    async def ask(self, question: Callable[[MemoryReading], Awaitable[Answer]]) -> Answer:
+        """Ask one thing of the snapshot. One that could not be opened stays failed, for the same reason."""
+        async with self._lock:
+            assert not self._closed, "read after the answer was complete"
+            if self._failure is not None:
+                # Every further field would wait for a connection as long as the first one did.
+                raise self._failure
+            if self._reading is None:
+                try:
+                    self._reading = await self._stack.enter_async_context(self._memories.reading())
+                except Exception as error:
+                    self._failure = error
+                    raise
+            return await question(self._reading)
+
+    async def close(self) -> None:
+        """Let go of the snapshot, after the read under way."""
+        async with self._lock:
+            self._closed = True
+            try:
+                await self._stack.aclose()
+            except Exception as error:  # noqa: BLE001
+                # Everything was read, and a mutation shown by it stays applied: nothing to tell the caller.
+                _log.warning("a snapshot did not close: %s", type(error).__name__)
+
+
+class Exchange:
+    """The context value of one operation."""
+
+    def __init__(self, principal: Principal, memories: PublicMemoryService | None, version: str) -> None:
+        """Serve a principal; without `memories` their surface is off."""
+        self.principal = principal
+        self.version = version
+        self.surface = memories
+        self._reads: MemoryReads | None = None
+
+    @property
+    def memories(self) -> PublicMemoryService:
+        """The service; only fields of the memory surface ask for it."""
+        assert self.surface is not None, "a memory field without the memory surface"
+        return self.surface
+
+    @property
+    def reads(self) -> MemoryReads:
+        """The reads of a query, or those that show what the latest mutation did."""
+        if self._reads is None:
+            self._reads = MemoryReads(self.memories, self.principal)
+        return self._reads
+
+    async def close(self) -> None:
+        """Let go of the snapshot, if one is open; the next read opens another."""
+        reads, self._reads = self._reads, None
+        if reads is not None:
+            await reads.close()

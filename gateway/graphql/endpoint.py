@@ -1,0 +1,149 @@
+"""The endpoint /graphql: authentication, the exchange, execution, and failures turned into answers.
+
+Three kinds of failure. Of the exchange (method, credentials, type, size, members of the request): its own status
+whatever is accepted. Of the document (syntax, rules, variables, operation): 400 in the media type of GraphQL, and
+200 in plain JSON, where clients expect to find it in the body. Of a field: null and an error at its path, with 200;
+except that a query which the store could not answer is 503 as a whole, since an answer with holes could be taken
+for one without beliefs. A mutation always tells what was applied.
+Source: GraphQL over HTTP; belief store decisions, Errors.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    OperationDefinitionNode,
+    OperationType,
+    execute,
+    parse,
+)
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from gateway.graphql.context import Exchange
+from gateway.graphql.errors import (
+    NAMES,
+    DocumentError,
+    Label,
+    field_error_body,
+    field_failure,
+    request_error_body,
+    syntax_error,
+)
+from gateway.graphql.exchange import GRAPHQL_RESPONSE, GraphQLRequest, negotiated_media_type, read_request, respond
+from gateway.graphql.limits import TOKENS_MAX, check_limits
+from gateway.graphql.schema import build_schema
+from gateway.graphql.validation import check_document, check_variables, select_operation
+from gateway.http.auth import authenticate
+from gateway.http.errors import TransportError, failure_of
+from gateway.service.errors import ErrorCode, MalformedRequest, Unavailable
+from gateway.service.memories import PublicMemoryService
+from gateway.service.principal import Principal
+from gateway.service.tokens import TokenService
+
+PATH = "/graphql"
+ALLOWED = "GET, HEAD, POST, OPTIONS"
+
+
+class GraphQLEndpoint:
+    """One deployment's GraphQL: an ASGI application for a single path."""
+
+    def __init__(self, *, memories: PublicMemoryService | None, tokens: TokenService, version: str) -> None:
+        """Serve the memory surface where `memories` is given."""
+        self._memories = memories
+        self._tokens = tokens
+        self._version = version
+        self._schema = build_schema(memory=memories is not None)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        request = Request(scope, receive)
+        response = await self._answer(request)
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        """The answer, whatever happens: the one place where failures of a request become responses."""
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers={"allow": ALLOWED})
+        media_type = negotiated_media_type(request)
+        try:
+            return await self._serve(request, media_type)
+        except Exception as error:  # noqa: BLE001 # what is not known is logged and masked by failure_of
+            failure = failure_of(error, NAMES)
+            in_body = isinstance(error, DocumentError) and media_type != GRAPHQL_RESPONSE
+            return respond(
+                {"errors": [request_error_body(error, failure)]},
+                status=200 if in_body else failure.status,
+                media_type=media_type,
+                headers=failure.headers,
+            )
+
+    async def _serve(self, request: Request, media_type: str) -> Response:
+        if request.method not in {"GET", "HEAD", "POST"}:
+            raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, "GraphQL is asked by GET or POST", {"allow": ALLOWED})
+        principal = await authenticate(request, self._tokens)
+        asked = await read_request(request)
+        document, operation = self._prepare(asked)
+        if operation.operation is not OperationType.QUERY and request.method != "POST":
+            raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, "a mutation is asked by POST", {"allow": "POST"})
+        result = await self._execute(principal, asked, document)
+        return respond(_payload(operation, result), status=200, media_type=media_type, headers={})
+
+    def _prepare(self, asked: GraphQLRequest) -> tuple[DocumentNode, OperationDefinitionNode]:
+        """The document, and its operation that is meant. Raises DocumentError."""
+        try:
+            document = parse(asked.query, max_tokens=TOKENS_MAX)
+        except GraphQLError as error:
+            raise syntax_error(error) from None
+        try:
+            check_limits(document)
+        except MalformedRequest as error:
+            raise DocumentError(error.message, Label.VALIDATION_FAILED) from None
+        check_document(self._schema._schema, document)
+        operation = select_operation(document, asked.operation_name)
+        check_variables(self._schema._schema, operation, asked.variables)
+        return document, operation
+
+    async def _execute(self, principal: Principal, asked: GraphQLRequest, document: DocumentNode) -> ExecutionResult:
+        exchange = Exchange(principal, self._memories, self._version)
+        try:
+            result = execute(
+                self._schema._schema,
+                document,
+                context_value=exchange,
+                variable_values=dict(asked.variables),
+                operation_name=asked.operation_name,
+                max_coercion_errors=1,
+                hide_suggestions=True,
+                executor_class=self._schema.execution_context_class,
+                operation_extensions={},
+            )
+            return result if isinstance(result, ExecutionResult) else await result
+        finally:
+            await exchange.close()
+
+
+def graphql_routes(*, memories: PublicMemoryService | None, tokens: TokenService, version: str) -> list[Route]:
+    """The routes of this transport; `memories` None: the memory surface is off."""
+    return [Route(PATH, GraphQLEndpoint(memories=memories, tokens=tokens, version=version))]
+
+
+def _payload(operation: OperationDefinitionNode, result: ExecutionResult) -> Mapping[str, Any]:  # Any: JSON
+    """The body of an executed operation.
+
+    Raises Unavailable for a query that the store could not answer whole, DocumentError where nothing was executed.
+    """
+    errors = []
+    for error in result.errors or ():
+        failure = field_failure(error)
+        if error.path is None:
+            raise DocumentError(failure.message, Label.BAD_USER_INPUT, error)
+        if failure.code is ErrorCode.UNAVAILABLE and operation.operation is OperationType.QUERY:
+            raise Unavailable(failure.message)
+        errors.append(field_error_body(error, failure))
+    return {"errors": errors, "data": result.data} if errors else {"data": result.data}

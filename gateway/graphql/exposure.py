@@ -1,0 +1,79 @@
+"""GraphQL types derived from views, so that there is one list of what is exposed.
+
+Ids are ID, but for identifiers of nothing that can be asked for; times are DateTime as the wire writes them.
+Source: Memory read API, The MemoryView projection.
+"""
+
+import types
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from uuid import UUID
+
+import strawberry
+from pydantic import BaseModel
+from strawberry.types.scalar import ScalarDefinition
+
+from gateway.graphql.enumerations import described
+from gateway.views.memories import wire_time
+
+Class = TypeVar("Class")
+
+SCALARS: Mapping[object, ScalarDefinition] = {
+    datetime: strawberry.scalar(
+        name="DateTime",
+        description="A moment in UTC with six digits of fractional seconds: `YYYY-MM-DDTHH:MM:SS.ffffffZ`.",
+        specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
+        serialize=wire_time,
+    ),
+    UUID: strawberry.scalar(
+        name="UUID",
+        description="A universally unique identifier in its canonical lower-case form.",
+        specified_by_url="https://www.rfc-editor.org/rfc/rfc9562",
+        serialize=str,
+    ),
+}
+"""Custom scalars; both occur in answers only."""
+
+PLAIN_UUIDS = frozenset({"formation_run_id"})
+"""Identifiers of what no field of this API leads to."""
+
+
+def exposing(view: type[BaseModel]) -> Callable[[type[Class]], type[Class]]:
+    """A decorator: the class becomes a GraphQL type with the view's fields, before those of its own."""
+
+    def decorate(cls: type[Class]) -> type[Class]:
+        annotations: dict[str, object] = {}
+        for name, field in view.model_fields.items():
+            annotations[name] = _annotation(field.annotation, id_type=UUID if name in PLAIN_UUIDS else strawberry.ID)
+            setattr(cls, name, strawberry.field(description=field.description))
+        cls.__annotations__ = annotations | cls.__annotations__
+        return strawberry.type(cls, description=view.__doc__)
+
+    return decorate
+
+
+def exposed_type(view: type[BaseModel], name: str) -> type:
+    """A GraphQL type of this name with the fields of the view and no others; its values are the views themselves."""
+    return exposing(view)(type(name, (), {"__annotations__": {}}))
+
+
+def _annotation(annotation: Any, *, id_type: Any) -> Any:  # Any: a type as it is written, of which no type exists
+    """What Strawberry is told for a view's annotation."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _annotation(arguments[0], id_type=id_type)
+    if origin in (Union, types.UnionType):
+        [inner] = (argument for argument in arguments if argument is not types.NoneType)
+        return _annotation(inner, id_type=id_type) | None
+    if origin is tuple:
+        inner, _ = arguments
+        return list[_annotation(inner, id_type=id_type)]  # type: ignore[misc] # a type made at run time
+    if annotation is UUID:
+        return id_type
+    if issubclass(annotation, BaseModel):
+        return exposed_type(annotation, annotation.__name__)
+    if issubclass(annotation, StrEnum):
+        return described(annotation)
+    return annotation

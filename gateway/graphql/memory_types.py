@@ -1,0 +1,57 @@
+"""A belief as GraphQL shows it, the beliefs it leads to, and the counts over all of them.
+
+A belief carries the ceiling of the field that it was reached by, and hands it on to what it leads to: a document
+may hold several ceilings, and none of them may lend another its sight.
+"""
+
+# mypy: allow-untyped-decorators
+# The library's decorators are declared to return anything.
+
+import strawberry
+
+from gateway.graphql.exposure import exposed_type, exposing
+from gateway.graphql.loaders import MemoryLinks
+from gateway.views.memories import MemoryView
+from gateway.views.overview import OverviewView
+from store.domain.vocabulary import Sensitivity
+
+MemoryOverview = exposed_type(OverviewView, "MemoryOverview")
+
+
+@exposing(MemoryView)
+class Memory:
+    """The type of MemoryView, with the beliefs that it names."""
+
+    view: strawberry.Private[MemoryView]
+    ceiling: strawberry.Private[Sensitivity]
+    links: strawberry.Private[MemoryLinks]
+
+    def __init__(self, view: MemoryView, ceiling: Sensitivity, links: MemoryLinks) -> None:
+        """Show a view that was read under a ceiling; `links` reads on from the same snapshot."""
+        # Plain attributes are what a page of thousands of fields is read from fastest.
+        self.__dict__.update(vars(view))
+        self.view = view
+        self.ceiling = ceiling
+        self.links = links
+
+    @strawberry.field(description="The beliefs of conflictsWith themselves, in the same order.")
+    async def conflicts_with_memories(self) -> list["Memory"]:
+        """The visible beliefs that contradict it."""
+        found = await self.links.find_many(self.view.conflicts_with, self.ceiling)
+        return [Memory(view, self.ceiling, self.links) for view in found]
+
+    @strawberry.field(description="The belief of supersededBy itself.")
+    async def superseded_by_memory(self) -> "Memory | None":
+        """The belief that replaced it, if it is visible."""
+        if self.view.superseded_by is None:
+            return None
+        found = await self.links.find(self.view.superseded_by, self.ceiling)
+        return None if found is None else Memory(found, self.ceiling, self.links)
+
+    @strawberry.field(
+        description="The beliefs that it replaced, nearest first: at most 16, and none beyond one you may not see."
+    )
+    async def supersedes(self) -> list["Memory"]:
+        """The visible line of beliefs behind it."""
+        found = await self.links.find_superseded(self.view.id, self.ceiling)
+        return [Memory(view, self.ceiling, self.links) for view in found]

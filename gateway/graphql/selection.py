@@ -1,0 +1,64 @@
+"""What a document selects beneath a field, fragments and directives taken into account.
+
+Parts of an answer that cost a statement of their own are computed only when they are selected.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from graphql import (
+    BooleanValueNode,
+    DirectiveNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLResolveInfo,
+    InlineFragmentNode,
+    SelectionSetNode,
+    VariableNode,
+)
+
+
+def selects(info: GraphQLResolveInfo[Any], *path: str) -> bool:
+    """Whether the field being resolved selects a field beneath it, by the names of the fields that lead to it."""
+    nodes = list(info.field_nodes)
+    for name in path:
+        nodes = [
+            field
+            for node in nodes
+            if node.selection_set is not None
+            for field in _fields(node.selection_set, info, set())
+            if field.name.value == name
+        ]
+    return bool(nodes)
+
+
+def _fields(selection_set: SelectionSetNode, info: GraphQLResolveInfo[Any], seen: set[str]) -> Iterator[FieldNode]:
+    """Every field of a selection set once it is flat; each fragment is entered once."""
+    for selection in selection_set.selections:
+        if not all(_holds(directive, info.variable_values) for directive in selection.directives or ()):
+            continue
+        if isinstance(selection, FieldNode):
+            yield selection
+        elif isinstance(selection, FragmentSpreadNode):
+            fragment: FragmentDefinitionNode | None = info.fragments.get(selection.name.value)
+            if fragment is not None and selection.name.value not in seen:
+                seen.add(selection.name.value)
+                yield from _fields(fragment.selection_set, info, seen)
+        else:
+            assert isinstance(selection, InlineFragmentNode), "the third and last kind"
+            yield from _fields(selection.selection_set, info, seen)
+
+
+def _holds(directive: DirectiveNode, variables: Any) -> bool:  # Any: Strawberry hands on a plain dictionary
+    """Whether a directive lets its selection stand."""
+    name = directive.name.value
+    if name not in {"include", "skip"} or not directive.arguments:
+        return True
+    value = directive.arguments[0].value
+    if isinstance(value, VariableNode):
+        condition = variables.get(value.name.value)
+    else:
+        assert isinstance(value, BooleanValueNode), "validated before"
+        condition = value.value
+    return bool(condition) == (name == "include")

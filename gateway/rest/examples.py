@@ -1,0 +1,59 @@
+"""The invented belief, page and failures that the OpenAPI document shows."""
+
+from collections.abc import Mapping
+
+from gateway.service.errors import ErrorCode
+
+MEMORY: Mapping[str, object] = {
+    "id": "6f1d3c52-8a0e-4d57-9b7e-2f6a1c9d4e10",
+    "subject": "Ada",
+    "statement": "Prefers the early ferry on weekdays",
+    "belief_type": "preference",
+    "status": "active",
+    "polarity": "assert",
+    "scope": "commuting",
+    "claim_kind": "preference",
+    "derivation": "direct",
+    "longevity": "durable",
+    "portability": "contextual",
+    "authority": "user",
+    "sensitivity": "internal",
+    "confidence": 0.9,
+    "corroboration_count": 2,
+    "flagged_for_review": False,
+    "conflicts_with": [],
+    "superseded_by": None,
+    "source_session_id": "5e551000-0000-4000-8000-00000000000a",
+    "source_event_ids": [3, 8],
+    "formation_run_id": None,
+    "consolidation_policy_version": "2026-05",
+    "origin_scopes": ["commuting"],
+    "valid_from": "2026-05-04T07:10:00.000000Z",
+    "valid_to": None,
+    "expires_at": None,
+    "last_evidence_at": "2026-05-11T07:12:30.250000Z",
+    "last_used_at": None,
+    "last_reinforced_at": "2026-05-11T07:12:30.250000Z",
+    "created_at": "2026-05-04T07:10:02.500000Z",
+    "updated_at": "2026-05-11T07:12:31.000000Z",
+}
+
+PAGE: Mapping[str, object] = {"items": [MEMORY], "next_cursor": None}
+
+_MESSAGES: Mapping[ErrorCode, str] = {
+    ErrorCode.MALFORMED_REQUEST: "ceiling is required",
+    ErrorCode.AUTHENTICATION_ERROR: "a valid bearer token is required",
+    ErrorCode.AUTHORIZATION_ERROR: "the scope memory.read is required",
+    ErrorCode.NOT_FOUND: "no such memory",
+    ErrorCode.CONFLICT: "the idempotency key was used for another request",
+    ErrorCode.REQUEST_TIMEOUT: "the body took too long to arrive",
+    ErrorCode.PAYLOAD_TOO_LARGE: "the body must not exceed 1048576 bytes",
+    ErrorCode.UNSUPPORTED_MEDIA_TYPE: "the content type must be application/json, in UTF-8",
+    ErrorCode.INTERNAL_ERROR: "an internal error occurred",
+    ErrorCode.UNAVAILABLE: "the store is not available at the moment",
+}
+
+FAILURES: Mapping[ErrorCode, Mapping[str, object]] = {
+    code: {"error": {"code": code.value, "message": message, "details": {}, "request_id": "ferry-0001"}}
+    for code, message in _MESSAGES.items()
+}

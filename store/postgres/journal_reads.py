@@ -1,0 +1,130 @@
+"""Events, receipts, tombstones, rejections and people as they are exported from PostgreSQL."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, select, text, tuple_
+
+from store.domain.journal import Event, Receipt, Rejection, Tombstone
+from store.domain.owners import Owner
+from store.domain.people import Person
+from store.domain.vocabulary import EventKind, ReceiptKind, RejectionKind
+from store.postgres.codes import SENSITIVITIES
+from store.postgres.predicates import is_owned
+from store.postgres.sessions import AnyRow, Session
+from store.postgres.tables import beliefs, events, people, receipts, rejections, tombstones
+
+BATCH_ROWS = 1_000
+
+_OWNED_TABLES = (beliefs, events, receipts, tombstones, rejections, people)
+
+
+def _owners_of(table: Table) -> str:
+    """Each owner in a table, by as many look-ups in its primary key as there are owners."""
+    return f"""(with recursive owner as (
+        (select tenant_id, principal_id from {table.name} order by tenant_id, principal_id limit 1)
+        union all
+        select following.* from owner cross join lateral (
+            select m.tenant_id, m.principal_id from {table.name} m
+            where (m.tenant_id, m.principal_id) > (owner.tenant_id, owner.principal_id)
+            order by m.tenant_id, m.principal_id limit 1
+        ) following
+    ) select tenant_id, principal_id from owner)"""
+
+
+_OWNERS = text(" union ".join(map(_owners_of, _OWNED_TABLES)) + " order by tenant_id, principal_id")
+_STORED_BY_SENSITIVITY = text("select sensitivity, count(*) as number from beliefs group by sensitivity")
+
+
+class PostgresJournalReads:
+    """The JournalReads of a session. What belongs to one owner is read in batches of the session's one snapshot."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def events(self, owner: Owner) -> AsyncIterator[Event]:
+        """The owner's events by session and number."""
+        async for row in self._rows(events, owner, events.c.session_id, events.c.number):
+            yield event_of(row)
+
+    async def receipts(self, owner: Owner) -> AsyncIterator[Receipt]:
+        """The owner's receipts by key."""
+        async for row in self._rows(receipts, owner, receipts.c.key):
+            yield receipt_of(row)
+
+    async def tombstones(self, owner: Owner) -> AsyncIterator[Tombstone]:
+        """The owner's tombstones by hash."""
+        async for row in self._rows(tombstones, owner, tombstones.c.statement_hash):
+            yield Tombstone(
+                owner=owner, statement_hash=row.statement_hash, key_id=row.key_id, created_at=row.created_at
+            )
+
+    async def rejections(self, owner: Owner) -> AsyncIterator[Rejection]:
+        """The owner's rejections by hash and kind."""
+        async for row in self._rows(rejections, owner, rejections.c.statement_hash, rejections.c.kind):
+            yield Rejection(
+                owner=owner,
+                statement_hash=row.statement_hash,
+                key_id=row.key_id,
+                kind=RejectionKind(row.kind),
+                memory_id=row.memory_id,
+                created_at=row.created_at,
+            )
+
+    async def people(self, owner: Owner) -> AsyncIterator[Person]:
+        """The owner's people by key."""
+        # In one piece: their primary key is a digest, which gives no order by key.
+        rows = await self._session.fetch(select(people).where(is_owned(people, owner)).order_by(people.c.key))
+        for row in rows:
+            yield Person(owner=owner, key=row.key, name=row.name)
+
+    async def owners(self) -> list[Owner]:
+        """Every owner of whom anything is stored, in order."""
+        return [Owner(tenant=row[0], principal=row[1]) for row in await self._session.fetch(_OWNERS)]
+
+    async def stored_by_sensitivity(self) -> Mapping[str, int]:
+        """How many beliefs are stored in all, by sensitivity."""
+        rows = await self._session.fetch(_STORED_BY_SENSITIVITY)
+        return {SENSITIVITIES[row.sensitivity].value: row.number for row in rows}
+
+    async def _rows(
+        self,
+        table: Table,
+        owner: Owner,
+        *key: ColumnElement[Any],  # Any: the columns of a key are of several types
+    ) -> AsyncIterator[AnyRow]:
+        """The owner's rows of a table in the order of the rest of its primary key."""
+        batch = select(table).where(is_owned(table, owner)).order_by(*key).limit(BATCH_ROWS)
+        rows = await self._session.fetch(batch)
+        while rows:
+            for row in rows:
+                yield row
+            if len(rows) < BATCH_ROWS:
+                return
+            last = tuple_(*(getattr(rows[-1], column.name) for column in table.primary_key if column in set(key)))
+            rows = await self._session.fetch(batch.where(tuple_(*key) > last))
+
+
+def event_of(row: AnyRow) -> Event:
+    """The event of a row."""
+    return Event(
+        owner=Owner(tenant=row.tenant_id, principal=row.principal_id),
+        session_id=row.session_id,
+        number=row.number,
+        kind=EventKind(row.kind),
+        memory_id=row.memory_id,
+        occurred_at=row.occurred_at,
+        payload=row.payload,
+    )
+
+
+def receipt_of(row: AnyRow) -> Receipt:
+    """The receipt of a row."""
+    return Receipt(
+        owner=Owner(tenant=row.tenant_id, principal=row.principal_id),
+        key=row.key,
+        kind=ReceiptKind(row.kind),
+        request_hash=row.request_hash,
+        memory_id=row.memory_id,
+        created_at=row.created_at,
+    )

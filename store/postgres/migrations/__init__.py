@@ -1,0 +1,1 @@
+"""The revisions of the schema, and the environment in which Alembic runs them."""

@@ -1,0 +1,134 @@
+"""PostgreSQL for tests, as a plugin of pytest: one server a run, one migrated template, one database a test.
+
+TEST_DATABASE_URL (postgresql+asyncpg) names a server to use; databases of our own are made in it and dropped. Without
+it the embedded server runs in a temporary directory, which all xdist workers of a run share.
+"""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import asyncpg
+import pytest
+from sqlalchemy.engine import URL, make_url
+
+from store.postgres.embedded.server import EmbeddedServer
+from store.postgres.migrating import ROLE_SETTINGS, migrate
+from store.postgres.store import PostgresStore
+
+_RUN = "BELIEF_GATEWAY_TEST_RUN"
+_TEMPLATE_LOCK = 0x74656D706C617465
+
+
+def pytest_configure() -> None:
+    """Name the run. The workers of xdist inherit the name."""
+    os.environ.setdefault(_RUN, uuid4().hex[:12])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove what the run left, once its workers have ended."""
+    if hasattr(config, "workerinput"):
+        return
+    shutil.rmtree(_server_directory(), ignore_errors=True)
+    given = os.environ.get("TEST_DATABASE_URL")
+    if given:
+        asyncio.run(_drop(make_url(given), _template()))
+
+
+def _server_directory() -> Path:
+    # Not below pytest's own directory: the account that runs PostgreSQL for root may not enter that.
+    return Path(tempfile.gettempdir()) / f"belief-gateway-test-{os.environ[_RUN]}"
+
+
+def _template() -> str:
+    return f"belief_gateway_template_{os.environ[_RUN]}"
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseServer:
+    """A server in which databases can be made, and its template."""
+
+    url: URL
+    template: str
+
+    async def create(self) -> str:
+        """The URL of a new, empty, migrated database."""
+        name = f"belief_gateway_{uuid4().hex}"
+        settings = (
+            f"alter role current_user in database {name} set {setting.name} = '{setting.value}'"
+            for setting in ROLE_SETTINGS
+        )
+        connection = await _connect(self.url)
+        try:
+            await connection.execute(f"create database {name} template {self.template} strategy file_copy")
+            await connection.execute("; ".join(settings))
+        finally:
+            await connection.close()
+        return _rendered(self.url.set(database=name))
+
+    async def drop(self, url: str) -> None:
+        """Drop a database, whoever is connected."""
+        await _drop(self.url, make_url(url).database or "")
+
+
+async def _connect(url: URL) -> "asyncpg.Connection[asyncpg.Record]":
+    return await asyncpg.connect(_rendered(url.set(drivername="postgresql")))
+
+
+async def _drop(url: URL, database: str) -> None:
+    connection = await _connect(url)
+    try:
+        await connection.execute(f"drop database if exists {database} with (force)")
+    finally:
+        await connection.close()
+
+
+def _rendered(url: URL) -> str:
+    return url.render_as_string(hide_password=False)
+
+
+async def _make_template(url: URL) -> None:
+    """Make the migrated template unless another worker has."""
+    connection = await _connect(url)
+    try:
+        await connection.execute("select pg_advisory_lock($1)", _TEMPLATE_LOCK)
+        if not await connection.fetchval("select true from pg_database where datname = $1", _template()):
+            await connection.execute(f"create database {_template()}")
+        await migrate(_rendered(url.set(database=_template())))
+    finally:
+        await connection.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[DatabaseServer]:
+    """The server of the run, with its template."""
+    given = os.environ.get("TEST_DATABASE_URL")
+    if given:
+        asyncio.run(_make_template(make_url(given)))
+        yield DatabaseServer(make_url(given), _template())
+        return
+    with EmbeddedServer(_server_directory(), durable=False) as server:
+        url = make_url(server.url("postgres"))
+        asyncio.run(_make_template(url))
+        yield DatabaseServer(url, _template())
+
+
+@pytest.fixture
+async def database_url(postgres_server: DatabaseServer) -> AsyncIterator[str]:
+    """The URL of an empty, migrated database of the test's own."""
+    url = await postgres_server.create()
+    yield url
+    await postgres_server.drop(url)
+
+
+@pytest.fixture
+async def postgres_store(database_url: str) -> AsyncIterator[PostgresStore]:
+    """A store on an empty database of the test's own."""
+    store = PostgresStore(database_url)
+    yield store
+    await store.close()

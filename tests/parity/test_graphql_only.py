@@ -1,0 +1,129 @@
+"""What GraphQL offers beyond the four routes: it runs there, and REST refuses it as unknown.
+
+Source: belief store decisions, Reading (GRAPHQL_ONLY).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from store.domain.vocabulary import MemoryStatus, Sensitivity
+from tests.factories import identifier, memory, owner
+from tests.gateways import Gateway
+from tests.parity.clients import GraphQLTransport, RestTransport
+
+ADA = owner()
+OLD, NEW, RIVAL, SECRET = (identifier(number) for number in range(1, 5))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beyond:
+    """A question of GraphQL alone, its answer in the world of this module, and the REST parameters nearest to it."""
+
+    field: str
+    expected: Any  # Any: JSON
+    parameters: tuple[str, ...]
+
+
+def nodes(*ids: object) -> dict[str, object]:
+    """The ids of a page."""
+    return {"nodes": [{"id": str(id)} for id in ids]}
+
+
+# Newest first the world holds SECRET (restricted), RIVAL, NEW and OLD (superseded, so not live).
+GRAPHQL_ONLY = {
+    "sensitivities": Beyond(
+        field="memories(ceiling: RESTRICTED, sensitivities: [RESTRICTED]) { nodes { id } }",
+        expected=nodes(SECRET),
+        parameters=("sensitivity", "sensitivities"),
+    ),
+    "last": Beyond(
+        field="memories(ceiling: INTERNAL, last: 1) { nodes { id } }",
+        expected=nodes(NEW),
+        parameters=("last",),
+    ),
+    "before": Beyond(
+        field='memories(ceiling: INTERNAL, before: "%(cursor_of_new)s") { nodes { id } }',
+        expected=nodes(RIVAL),
+        parameters=("before",),
+    ),
+    "totalCount": Beyond(
+        field="memories(ceiling: INTERNAL, first: 1) { totalCount }",
+        expected={"totalCount": 2},
+        parameters=("total_count", "totalCount"),
+    ),
+    "hasPreviousPage": Beyond(
+        field="memories(ceiling: INTERNAL, first: 1) { pageInfo { hasPreviousPage } }",
+        expected={"pageInfo": {"hasPreviousPage": False}},
+        parameters=("has_previous_page", "hasPreviousPage"),
+    ),
+    "conflictsWithMemories": Beyond(
+        field=f'memory(id: "{NEW}", ceiling: INTERNAL) {{ conflictsWithMemories {{ id }} }}',
+        expected={"conflictsWithMemories": [{"id": str(RIVAL)}]},
+        parameters=("conflicts_with_memories", "expand"),
+    ),
+    "supersededByMemory": Beyond(
+        field=f'memory(id: "{OLD}", ceiling: INTERNAL) {{ supersededByMemory {{ id }} }}',
+        expected={"supersededByMemory": {"id": str(NEW)}},
+        parameters=("superseded_by_memory",),
+    ),
+    "supersedes": Beyond(
+        field=f'memory(id: "{NEW}", ceiling: INTERNAL) {{ supersedes {{ id }} }}',
+        expected={"supersedes": [{"id": str(OLD)}]},
+        parameters=("supersedes",),
+    ),
+    "memoryOverview": Beyond(
+        field="memoryOverview(ceiling: INTERNAL) { sensitivities { sensitivity count } flaggedForReview }",
+        expected={
+            "sensitivities": [{"sensitivity": "PUBLIC", "count": 2}, {"sensitivity": "INTERNAL", "count": 0}],
+            "flaggedForReview": 1,
+        },
+        parameters=("overview",),
+    ),
+}
+
+
+async def fill(gateway: Gateway) -> None:
+    """The world of this module."""
+    await gateway.keep(
+        memory("Old", id=OLD, status=MemoryStatus.SUPERSEDED, superseded_by=NEW),
+        memory("New", id=NEW, conflicts_with=(RIVAL, SECRET)),
+        memory("Rival", id=RIVAL, conflicts_with=(NEW,), flagged_for_review=True),
+        memory("Secret", id=SECRET, sensitivity=Sensitivity.RESTRICTED, conflicts_with=(NEW,)),
+    )
+
+
+@pytest.mark.parametrize("name", GRAPHQL_ONLY)
+async def test_graphql_answers_it(gateway: Gateway, name: str) -> None:
+    await fill(gateway)
+    secret = await gateway.secret(ADA)
+    graphql = GraphQLTransport(gateway)
+    page = await graphql.query(secret, "{ memories(ceiling: INTERNAL) { pageInfo { endCursor } } }")
+    cursor = page["data"]["memories"]["pageInfo"]["endCursor"]
+
+    answered = await graphql.query(secret, f"{{ answer: {GRAPHQL_ONLY[name].field % {'cursor_of_new': cursor}} }}")
+
+    assert {"data": {"answer": GRAPHQL_ONLY[name].expected}} == answered
+
+
+@pytest.mark.parametrize("parameter", [each for beyond in GRAPHQL_ONLY.values() for each in beyond.parameters])
+async def test_rest_refuses_it_as_unknown(gateway: Gateway, parameter: str) -> None:
+    await fill(gateway)
+    secret = await gateway.secret(ADA)
+    rest = RestTransport(gateway)
+    arguments = {"ceiling": "internal", parameter: "1"}
+    write = {**arguments, "idempotency_key": "key", "outcome": "dismiss"}
+
+    answers = [
+        await rest.browse(secret, arguments),
+        await rest.read(secret, str(NEW), arguments),
+        await rest.review(secret, str(NEW), write),
+        await rest.delete(secret, str(NEW), {name: value for name, value in write.items() if name != "outcome"}),
+    ]
+
+    for answer in answers:
+        assert ("malformed_request", f"{parameter} is not a parameter of this operation") == (
+            answer.code,
+            answer.message,
+        )

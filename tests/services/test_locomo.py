@@ -1,0 +1,108 @@
+"""The LoCoMo conversations: every observation becomes one belief, found again by every walk.
+
+The file is not ours to ship: it is found by TEST_LOCOMO_FILE, else as shared/data/locomo10.json beside a
+parent folder of the checkout; where it is absent the suite is skipped.
+"""
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.service.errors import MalformedRequest
+from gateway.service.importing import ImportReport, LocomoImportService
+from gateway.service.memory_requests import MemoryPaging, MemorySelection
+from store.domain.owners import Owner
+from store.domain.vocabulary import LIVE_STATUSES, MemoryStatus, Sensitivity
+from tests.services.deployment import Deployment, as_principal
+
+
+def locomo_file() -> Path | None:
+    """Where the file lies on this machine."""
+    named = os.environ.get("TEST_LOCOMO_FILE")
+    if named:
+        return Path(named)
+    places = [folder / "shared" / "data" / "locomo10.json" for folder in Path(__file__).resolve().parents]
+    return next((place for place in places if place.is_file()), None)
+
+
+@pytest.fixture(scope="module")
+def content() -> bytes:
+    """The file's bytes."""
+    file = locomo_file()
+    if file is None:
+        if os.environ.get("CI"):
+            pytest.fail("the LoCoMo file is required here: name it by TEST_LOCOMO_FILE")
+        pytest.skip("the LoCoMo file is not on this machine")
+    return file.read_bytes()
+
+
+async def take(deployment: Deployment, content: bytes) -> ImportReport:
+    return await LocomoImportService(deployment.store, deployment.formation).run(content)
+
+
+async def beliefs(deployment: Deployment) -> list[dict[str, Any]]:
+    return [each async for each in deployment.exports.lines() if each["kind"] == "belief"]
+
+
+async def test_every_observation_becomes_one_belief(deployment: Deployment, content: bytes) -> None:
+    report = await take(deployment, content)
+
+    assert (report.counts, report.refused) == ({"restored": 2_541}, 0)
+    found = await beliefs(deployment)
+    assert len({each["id"] for each in found}) == 2_541
+    assert len({each["principal"] for each in found}) == 20
+    assert len({each["source_session_id"] for each in found}) == 272
+    assert len({(each["source_session_id"], each["principal"]) for each in found}) <= 544
+    assert sum(each["evidence_count"] for each in found) == 2_561
+    assert {each["sensitivity"] for each in found} == set(Sensitivity)
+    assert {each["status"] for each in found} == set(LIVE_STATUSES)
+    authorities = Counter(each["authority"] for each in found)
+    assert 0.07 < authorities["user"] / 2_541 < 0.13
+    assert all((each["authority"] == "user") == (each["status"] == MemoryStatus.ACTIVE) for each in found)
+    assert sum(not each["subject"].startswith("person:") for each in found) == 65
+
+
+async def test_a_second_import_changes_nothing(deployment: Deployment, content: bytes) -> None:
+    await take(deployment, content)
+    before = await beliefs(deployment)
+
+    assert (await take(deployment, content)).counts == {"skipped": 2_541}
+
+    assert await beliefs(deployment) == before
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+async def test_a_walk_returns_each_belief_exactly_once(deployment: Deployment, content: bytes, backwards: bool) -> None:
+    await take(deployment, content)
+    found = await beliefs(deployment)
+    for principal in sorted({each["principal"] for each in found}):
+        wanted = [each["id"] for each in found if each["principal"] == principal]
+
+        walked = await walk(deployment, Owner(tenant="locomo", principal=principal), backwards=backwards)
+
+        assert walked == (wanted if backwards else wanted[::-1])
+
+
+async def walk(deployment: Deployment, owner: Owner, *, backwards: bool) -> list[str]:
+    walked: list[str] = []
+    cursor: str | None = None
+    while True:
+        paging = MemoryPaging(last=17, before=cursor) if backwards else MemoryPaging(first=17, after=cursor)
+        async with deployment.memories.reading() as reading:
+            page = await reading.browse(as_principal(owner), MemorySelection(ceiling=Sensitivity.RESTRICTED), paging)
+        edges = page.edges[::-1] if backwards else page.edges
+        walked += [str(edge.node.id) for edge in edges]
+        more = page.has_previous_page if backwards else page.has_next_page
+        if not more:
+            return walked
+        cursor = edges[-1].cursor
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", json.dumps([{"observation": {}}]).encode()])
+async def test_another_file_is_refused(deployment: Deployment, content: bytes) -> None:
+    with pytest.raises(MalformedRequest):
+        await take(deployment, content)

@@ -1,0 +1,105 @@
+"""The OpenAPI document: valid, true to the models and the operations, and without what is not mounted."""
+
+import json
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from gateway.http.errors import STATUSES
+from gateway.rest.examples import MEMORY, PAGE
+from gateway.rest.openapi import openapi_document
+from gateway.rest.operations import MEMORY_OPERATIONS, Operation
+from gateway.rest.pages import ErrorEnvelope, Page
+from gateway.service.errors import ErrorCode
+from gateway.views.memories import MemoryView
+from store.domain.vocabulary import MemoryStatus, Sensitivity
+
+Document = dict[str, Any]  # Any: JSON
+
+
+@pytest.fixture
+def document() -> Document:
+    return openapi_document(memory=True, version="1.2.3")
+
+
+def described(document: Document, operation: Operation) -> Document:
+    found: Document = document["paths"][operation.path][operation.method.lower()]
+    return found
+
+
+def examples(node: object) -> list[object]:
+    """The values of all examples of media types beneath a node."""
+    if isinstance(node, dict):
+        own = (
+            [example["value"] for example in node["examples"].values()]
+            if isinstance(node.get("examples"), dict)
+            else []
+        )
+        return own + [value for child in node.values() for value in examples(child)]
+    return [value for child in node for value in examples(child)] if isinstance(node, list) else []
+
+
+@pytest.mark.parametrize("memory", [True, False])
+def test_the_document_is_valid_and_plain_json(memory: bool) -> None:
+    document = openapi_document(memory=memory, version="1.2.3")
+
+    OpenAPIV31SpecValidator(document).validate()
+    assert "1.2.3" == document["info"]["version"]
+    assert document == json.loads(json.dumps(document))
+
+
+def test_nothing_of_the_memory_surface_appears_without_it() -> None:
+    document = openapi_document(memory=False, version="1.2.3")
+
+    assert {"/livez", "/readyz", "/openapi.json"} == set(document["paths"])
+    assert "memor" not in json.dumps(document["paths"]).lower()
+    assert {"ErrorCode", "Error", "ErrorEnvelope", "Health"} == set(document["components"]["schemas"])
+
+
+@pytest.mark.parametrize("operation", MEMORY_OPERATIONS, ids=lambda operation: operation.id)
+def test_an_operation_documents_its_scope_its_parameters_and_its_failures(
+    document: Document, operation: Operation
+) -> None:
+    documented = described(document, operation)
+    places = {(parameter["in"], parameter["name"]): parameter for parameter in documented["parameters"]}
+
+    assert [{"bearer": [operation.scope.value]}] == documented["security"]
+    assert {parameter.name for parameter in operation.parameters} == {name for at, name in places if at == "query"}
+    assert (("header", "Idempotency-Key") in places) == operation.is_write
+    assert places["query", "ceiling"]["required"]
+    assert [sensitivity.value for sensitivity in Sensitivity] == places["query", "ceiling"]["schema"]["enum"]
+    assert all(parameter["description"] for parameter in documented["parameters"])
+    assert {"400", "401", "403", "500", "503"} <= set(documented["responses"])
+    assert ("409" in documented["responses"]) == operation.is_write
+
+
+def test_a_repeatable_parameter_is_a_list(document: Document) -> None:
+    [browse] = [operation for operation in MEMORY_OPERATIONS if operation.id == "browseMemories"]
+    [status] = [each for each in described(document, browse)["parameters"] if each["name"] == "status"]
+
+    assert [status_.value for status_ in MemoryStatus] == status["schema"]["items"]["enum"]
+    assert status["explode"]
+
+
+def test_the_schema_of_a_belief_is_the_view(document: Document) -> None:
+    schema = document["components"]["schemas"]["MemoryView"]
+
+    assert set(MemoryView.model_fields) == set(schema["properties"])
+    assert set(MemoryView.model_fields) == set(schema["required"])
+    assert not schema["additionalProperties"]
+    assert all("description" in field or "$ref" in field for field in schema["properties"].values())
+
+
+def test_every_response_shows_an_example_of_its_kind(document: Document) -> None:
+    MemoryView.model_validate(MEMORY)
+    Page[MemoryView].model_validate(PAGE)
+    for path in document["paths"].values():
+        for operation in path.values():
+            for status, response in operation["responses"].items():
+                shown = examples(response)
+                assert shown or status == "204" or operation["operationId"] == "openapi"
+                if int(status) >= 400:
+                    assert [int(status)] == [
+                        STATUSES[ErrorCode(ErrorEnvelope.model_validate(example).error.code)] for example in shown
+                    ]
