@@ -8,7 +8,7 @@ Source: The embedded PostgreSQL, "Recommendation"; belief store decisions, Revie
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -183,6 +183,11 @@ class Inspected:
     url: str
     store: Store
 
+    async def reach(self) -> None:
+        """Return if the database answers, whatever its schema."""
+        with suppress(StartRefused):
+            await self.check_schema()
+
     async def check_schema(self) -> None:
         """Return if the schema is this program's."""
         with _explained(self.database):
@@ -216,6 +221,15 @@ async def migrate_database(settings: Settings) -> None:
     async with database.used() as url:
         with _explained(database):
             await migrate(url)
+
+
+async def database_answers(services: Services) -> bool:
+    """Whether the database can be asked at the moment."""
+    try:
+        await services.store.check()
+    except StoreUnavailable:
+        return False
+    return True
 
 
 def application(services: Services, metrics: GatewayMetrics) -> Starlette:

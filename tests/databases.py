@@ -1,7 +1,9 @@
-"""PostgreSQL for tests, as a plugin of pytest: one server a run, one migrated template, one database a test.
+"""PostgreSQL for tests, as a plugin of pytest: one server a run, one migrated template, one database a worker.
 
 TEST_DATABASE_URL (postgresql+asyncpg) names a server to use; databases of our own are made in it and dropped. Without
-it the embedded server runs in a temporary directory, which all xdist workers of a run share.
+it the embedded server runs in a temporary directory, which all xdist workers of a run share. To copy the template costs
+a checkpoint, up to a second; to empty the worker's database costs milliseconds, so that only a test that changes more
+than rows asks for one of its own.
 """
 
 import asyncio
@@ -20,6 +22,7 @@ from sqlalchemy.engine import URL, make_url
 from store.postgres.embedded.server import EmbeddedServer
 from store.postgres.migrating import ROLE_SETTINGS, migrate
 from store.postgres.store import PostgresStore
+from store.postgres.tables import metadata
 
 _RUN = "BELIEF_GATEWAY_TEST_RUN"
 _TEMPLATE_LOCK = 0x74656D706C617465
@@ -71,6 +74,16 @@ class DatabaseServer:
             await connection.close()
         return _rendered(self.url.set(database=name))
 
+    async def empty(self, url: str) -> None:
+        """Remove every row of a database, and start its sequences anew."""
+        statements = [f"delete from {table.name}" for table in metadata.tables.values()]
+        statements += ["alter sequence belief_positions restart", "alter sequence event_numbers restart"]
+        connection = await _connect(make_url(url))
+        try:
+            await connection.execute("; ".join(statements))
+        finally:
+            await connection.close()
+
     async def drop(self, url: str) -> None:
         """Drop a database, whoever is connected."""
         await _drop(self.url, make_url(url).database or "")
@@ -118,9 +131,24 @@ def postgres_server() -> Iterator[DatabaseServer]:
         yield DatabaseServer(url, _template())
 
 
+@pytest.fixture(scope="session")
+def worker_database_url(postgres_server: DatabaseServer) -> Iterator[str]:
+    """The URL of the worker's database, in whatever state the last test left it."""
+    url = asyncio.run(postgres_server.create())
+    yield url
+    asyncio.run(postgres_server.drop(url))
+
+
 @pytest.fixture
-async def database_url(postgres_server: DatabaseServer) -> AsyncIterator[str]:
-    """The URL of an empty, migrated database of the test's own."""
+async def database_url(postgres_server: DatabaseServer, worker_database_url: str) -> str:
+    """The URL of the worker's database: migrated and empty."""
+    await postgres_server.empty(worker_database_url)
+    return worker_database_url
+
+
+@pytest.fixture
+async def own_database_url(postgres_server: DatabaseServer) -> AsyncIterator[str]:
+    """The URL of a database of the test's own: migrated and empty."""
     url = await postgres_server.create()
     yield url
     await postgres_server.drop(url)
@@ -128,7 +156,7 @@ async def database_url(postgres_server: DatabaseServer) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def postgres_store(database_url: str) -> AsyncIterator[PostgresStore]:
-    """A store on an empty database of the test's own."""
+    """A store on an empty database."""
     store = PostgresStore(database_url)
     yield store
     await store.close()

@@ -39,6 +39,7 @@ async def examine(settings: Settings) -> list[Finding]:
         return [*findings, Finding(check="database", ok=True, remark=_NOT_YET)]
     try:
         async with inspected(settings, database) as found:
+            await found.reach()
             findings.append(Finding(check="database", ok=True, remark=database.shown))
             findings += [await _find(name, check) for name, check in _checks(settings, found)]
     except Exception as error:  # noqa: BLE001 (what a check meets is its finding)
@@ -100,9 +101,7 @@ def _checks(settings: Settings, found: Inspected) -> Sequence[tuple[str, Callabl
         now = datetime.now(UTC)
         newest = (await found.facts()).newest_at
         if newest is not None and newest - now > CLOCK_TOLERANCE:
-            raise CommandFailed(
-                f"the clock shows {wire_time(now)}, and the database holds the time {wire_time(newest)}"
-            )
+            raise CommandFailed(f"the clock shows {wire_time(now)}, the database holds {wire_time(newest)}")
         return wire_time(now)
 
     return [("schema", schema), ("role", role), ("hash key", key), ("lexical version", lexical), ("clock", clock)]

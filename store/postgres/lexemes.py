@@ -18,21 +18,22 @@ _MATCHES_NOTHING = "'-'"
 """A query that no row answers: every lexeme that is stored begins with a hexadecimal digit."""
 
 
-def _prefix(owner: Owner, sensitivity: Sensitivity) -> str:
+def search_prefix(owner: Owner, sensitivity: Sensitivity) -> str:
+    """What every lexeme of an owner's rows of one sensitivity begins with."""
     digest = hashlib.sha256(length_prefixed(owner.tenant.encode(), owner.principal.encode())).hexdigest()
     return f"{digest[:8]}{SENSITIVITY_CODES[sensitivity]}"
 
 
 def stored_lexemes(record: MemoryRecord) -> list[str]:
     """The lexemes of a row, for array_to_tsvector."""
-    prefix = _prefix(record.owner, record.sensitivity)
+    prefix = search_prefix(record.owner, record.sensitivity)
     found = record_lexemes(subject=record.subject, display_subject=record.display_subject, statement=record.statement)
     return sorted(prefix + lexeme for lexeme in found)
 
 
 def search_query(owner: Owner, sensitivities: Collection[Sensitivity], query: TextQuery) -> str:
     """The text of the tsquery that finds an owner's rows of these sensitivities: all lexemes of at least one term."""
-    prefixes = sorted(_prefix(owner, sensitivity) for sensitivity in sensitivities)
+    prefixes = sorted(search_prefix(owner, sensitivity) for sensitivity in sensitivities)
     terms = [
         "(" + " & ".join(_quoted(prefix + lexeme) for lexeme in sorted(term)) + ")"
         for prefix in prefixes

@@ -13,9 +13,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Self
 
 import psutil
 import pytest
@@ -49,7 +48,7 @@ server.stop()
 """
 
 
-class User:
+class User(AbstractContextManager["User"]):
     """Another process that uses the server of a root directory until it is told to leave or is killed."""
 
     def __init__(self, root: Path, *binaries: Path) -> None:
@@ -60,9 +59,6 @@ class User:
             stdout=subprocess.PIPE,
             text=True,
         )
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.kill()
@@ -156,17 +152,17 @@ def altered_binaries(directory: Path, initdb: str) -> Path:
     return directory
 
 
-def test_what_was_written_is_there_after_a_restart(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_written_is_there_after_a_restart(stopped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"PGPORT": "1", "PGHOST": "nowhere", "PGDATA": "/nowhere", "LC_ALL": "tr_TR.UTF-8"}.items():
         monkeypatch.setenv(name, value)
-    server = EmbeddedServer(root, durable=False)
+    server = EmbeddedServer(stopped, durable=False)
     with server:
         server.create_database("a/b c")
         values(server, "CREATE TABLE kept AS SELECT 42 AS value", database="a/b c")
-    assert is_stopped(root)
+    assert is_stopped(stopped)
     with server:
         assert [42] == values(server, "SELECT value FROM kept", database="a/b c")
-    assert is_stopped(root)
+    assert is_stopped(stopped)
 
 
 def test_a_start_reaches_an_existing_cluster_with_our_settings_and_drops_an_overgrown_log(stopped: Path) -> None:
@@ -297,8 +293,7 @@ def test_an_initdb_that_outlives_its_killed_user_is_waited_for(root: Path, place
         pipe.chmod(0o666)
     # Opened for both directions, a pipe waits for no other end.
     begun, go_on = (os.open(pipe, os.O_RDWR) for pipe in pipes)
-    initdb = find_binaries(None).program("initdb")
-    slow = altered_binaries(place / "slow", f'echo >{pipes[0]}; read -r line <{pipes[1]}; exec {initdb} "$@"')
+    slow = altered_binaries(place / "slow", f"mkdir data.new; echo >{pipes[0]}; read -r line <{pipes[1]}")
     with User(root, slow) as killed:
         assert [begun] == select.select([begun], [], [], WAIT_SECONDS)[0]
         killed.kill()
@@ -338,15 +333,18 @@ def test_nothing_of_a_failing_row_or_statement_is_in_the_log(stopped: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["long, " * 20, 'it\'s "here" $HOME `id` \\ 50% &port=1'])
-def test_any_path_will_do(place: Path, name: str) -> None:
+def test_any_path_will_do(stopped: Path, place: Path, name: str) -> None:
     root = place / name / "postgres"
-    server = EmbeddedServer(root, durable=False)
-    with server:
-        assert [42] == values(server, "SELECT 42")
-        socket_directory = server.socket_directory
-        with User(root) as user:
+    root.parent.mkdir()
+    stopped.rename(root)
+    try:
+        with EmbeddedServer(root, durable=False) as server, User(root) as user:
             assert server.pid == user.server_pid()
-    assert socket_directory == root or not socket_directory.exists()
+            assert [42] == values(server, "SELECT 42")
+            user.leave()
+        assert server.socket_directory == root or not server.socket_directory.exists()
+    finally:
+        root.rename(stopped)
 
 
 @only_root

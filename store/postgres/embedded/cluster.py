@@ -85,8 +85,8 @@ class Cluster:
         initdb inherits the descriptor of the start lock: if we are killed, the lock lasts until initdb has ended.
         """
         self._refuse_other_major_version()
+        self._binaries = runnable_binaries(self._binaries, self._account, self._root)
         if self.answer() is Answer.SILENT:
-            self._binaries = runnable_binaries(self._binaries, self._account, self._root)
             discard_other_copies(self._binaries, self._root)
             if not (self._data / "PG_VERSION").exists():
                 self._create(start_lock)
@@ -96,10 +96,9 @@ class Cluster:
         self._await_server()
 
     def stop(self) -> None:
-        """Stop the server if one is there: sessions are ended, what they acknowledged is on disk."""
+        """Stop the server, which start() has found or started, if it is still there; its sessions are ended."""
         if self.answer() is Answer.SILENT and not names_live_server(self._lock_file):
             return
-        self._binaries = runnable_binaries(self._binaries, self._account, self._root)
         outcome = self._control("stop", "-m", "fast", "-w", "-t", str(STOP_SECONDS), wait_seconds=2 * STOP_SECONDS)
         if outcome.status != 0 and self.answer() is not Answer.SILENT:
             raise EmbeddedPostgresError(f"PostgreSQL in {self._root} did not stop: {outcome.last_line}")

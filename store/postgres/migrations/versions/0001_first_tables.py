@@ -78,8 +78,8 @@ create table beliefs (
     constraint beliefs_utility_check check (utility between -1 and 1),
     constraint beliefs_corroboration_count_check check (corroboration_count >= 1),
     constraint beliefs_evidence_count_check check (evidence_count >= 1),
-    constraint beliefs_conflicts_with_check check (cardinality(conflicts_with) <= 1024 and id <> all
-        (conflicts_with)),
+    constraint beliefs_conflicts_with_check check
+        (cardinality(conflicts_with) <= 1024 and id <> all (conflicts_with)),
     constraint beliefs_superseded_by_check check (superseded_by is null or (superseded_by <> id and status = 3)),
     constraint beliefs_superseded_check check (status <> 3 or valid_to is not null),
     constraint beliefs_source_event_ids_check check (cardinality(source_event_ids) between 1 and 1000),
@@ -228,18 +228,21 @@ create index beliefs_by_subject on beliefs (tenant_id, principal_id, subject_key
     store_position desc, id) include (ends_at)
 """,
     """
-create index beliefs_by_successor on beliefs (tenant_id, principal_id, superseded_by, id) where superseded_by is
-    not null
+create index beliefs_by_successor on beliefs (tenant_id, principal_id, superseded_by, id)
+    where superseded_by is not null
 """,
     """
 create index beliefs_by_type on beliefs (tenant_id, principal_id, belief_type, sensitivity, status,
     store_position desc, id) include (ends_at)
 """,
     """
-create index beliefs_due on beliefs (tenant_id, principal_id, sensitivity, ends_at) where status in (1, 2) and
-    ends_at < 'infinity'
+create index beliefs_due on beliefs (tenant_id, principal_id, sensitivity, ends_at)
+    where status in (1, 2) and ends_at < 'infinity'
 """,
-    "create index beliefs_due_by_tenant on beliefs (tenant_id, ends_at) where status in (1, 2) and ends_at < 'infinity'",
+    """
+create index beliefs_due_by_tenant on beliefs (tenant_id, ends_at)
+    where status in (1, 2) and ends_at < 'infinity'
+""",
     """
 create index beliefs_flagged on beliefs (tenant_id, principal_id, sensitivity, status, store_position desc, id)
     include (ends_at) where flagged_for_review

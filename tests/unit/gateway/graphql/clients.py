@@ -79,9 +79,7 @@ class Client:
     token: str
     other_tokens: Mapping[str, str] = field(default_factory=dict)
 
-    async def post(
-        self, query: str, variables: Mapping[str, object] | None = None, **more: object
-    ) -> httpx.Response:
+    async def post(self, query: str, variables: Mapping[str, object] | None = None, **more: object) -> httpx.Response:
         """A query or a mutation by POST, answered in the media type of GraphQL."""
         content = {"query": query, "variables": variables, **more}
         return await self.http.post("/graphql", json=content, headers=self.headers(accept=GRAPHQL_RESPONSE))

@@ -1,0 +1,155 @@
+"""The command `serve`: sockets, services, servers, until a signal asks for the end.
+
+The order of the end is that of the start turned round: no new requests, those under way within seconds, the background,
+the pool, the embedded database. A second signal changes nothing of it.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import Annotated
+
+import typer
+import uvicorn
+from starlette.applications import Starlette
+
+from gateway.cli.answers import CommandFailed
+from gateway.cli.background import background_tasks, going_on
+from gateway.cli.demo import prepare_demo
+from gateway.cli.interruption import Interrupted, Interruption, run_to_the_end
+from gateway.cli.listening import PortTaken, listen, listen_nearby, url_of
+from gateway.cli.options import DatabaseUrl, DataDirectory, start_logging
+from gateway.compose import VERSION, application, running
+from gateway.observability.metrics import GatewayMetrics, metrics_application
+from gateway.settings import Settings, load_settings, unknown_variables
+
+GRACE_SECONDS = 3
+"""How long requests under way may take to end; what takes longer is broken off, and its transaction undone."""
+
+_log = logging.getLogger(__name__)
+
+
+def serve(
+    *,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Load invented beliefs of three principals once, and show their tokens.")
+    ] = False,
+    port: Annotated[int | None, typer.Option("--port", help="The port to listen on; 0 takes a free one.")] = None,
+    bind: Annotated[str | None, typer.Option("--bind", help="The address to listen on.")] = None,
+    metrics_port: Annotated[int | None, typer.Option("--metrics-port", help="The port of /metrics.")] = None,
+    data_dir: DataDirectory = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Serve GraphQL and REST until Ctrl-C or SIGTERM, which stop everything, the embedded database included."""
+    settings = load_settings(
+        port=port, bind=bind, metrics_port=metrics_port, data_dir=data_dir, database_url=database_url
+    )
+    if demo and not settings.is_given("api_enabled"):
+        settings = settings.replaced(api_enabled=True)
+    start_logging(settings, settings.log_level)
+    for variable in unknown_variables(os.environ):
+        _log.warning("a variable is no setting of this program", extra={"variable": variable})
+    with closing(_listener(settings)) as listener, closing(_metrics_listener(settings)) as metrics_listener:
+        try:
+            run_to_the_end(lambda interruption: _serve(settings, interruption, listener, metrics_listener, demo=demo))
+        except Interrupted:
+            _log.info("stopped before it served")
+
+
+def _listener(settings: Settings) -> socket.socket:
+    try:
+        return listen(settings.bind, settings.port)
+    except PortTaken as error:
+        raise CommandFailed(
+            f"{error}. If it is a gateway on {settings.data_dir}, it is being served already; otherwise choose "
+            "another port with --port"
+        ) from error
+
+
+def _metrics_listener(settings: Settings) -> socket.socket:
+    listener, is_wished = listen_nearby(settings.metrics_bind, settings.metrics_port)
+    if not is_wished:
+        _log.warning(
+            "the port of the metrics is taken: another one is used",
+            extra={"requested_port": settings.metrics_port, "port": listener.getsockname()[1]},
+        )
+    return listener
+
+
+async def _serve(
+    settings: Settings,
+    interruption: Interruption,
+    listener: socket.socket,
+    metrics_listener: socket.socket,
+    *,
+    demo: bool,
+) -> None:
+    metrics = GatewayMetrics()
+    async with running(settings, metrics=metrics, for_demo=demo) as services:
+        url = url_of(listener)
+        lines = await prepare_demo(services, url) if demo else []
+        servers = [_Server(application(services, metrics)), _Server(metrics_application(metrics))]
+        async with going_on(background_tasks(services, metrics), metrics):
+            interruption.react_with(partial(_end, servers))
+            _announce(settings, url, url_of(metrics_listener), lines)
+            _log.info("serving", extra={"url": url, "version": VERSION})
+            await asyncio.gather(
+                servers[0].serve(sockets=[listener]),
+                servers[1].serve(sockets=[metrics_listener]),
+            )
+        _log.info("stopping")
+
+
+class _Server(uvicorn.Server):
+    """A server on a socket of ours, that leaves signals to the command."""
+
+    def __init__(self, app: Starlette) -> None:
+        """Serve an application; the only log is ours, and the target of a request is in none."""
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http="httptools",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                date_header=True,
+                # What a proxy says of its client is of no use here, and anybody could say it.
+                proxy_headers=False,
+                timeout_graceful_shutdown=GRACE_SECONDS,
+            )
+        )
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take no signal."""
+        yield
+
+    def end(self) -> None:
+        """Take no more requests, and return when those under way have ended."""
+        self.should_exit = True
+
+
+def _end(servers: Sequence[_Server]) -> None:
+    for server in servers:
+        server.end()
+
+
+def _announce(settings: Settings, url: str, metrics_url: str, lines: list[str]) -> None:
+    surface = "GraphQL" if settings.api_enabled else "GraphQL (the memory surface is off)"
+    print(f"belief-gateway {VERSION} serves on {url}")
+    print(f"  {surface:<12} {url}/graphql")
+    if settings.api_enabled:
+        print(f"  {'REST':<12} {url}/v1/memories")
+    print(f"  {'OpenAPI':<12} {url}/openapi.json")
+    print(f"  {'Health':<12} {url}/livez, {url}/readyz")
+    print(f"  {'Metrics':<12} {metrics_url}/metrics")
+    print(f"  {'Data':<12} {settings.data_dir}")
+    for line in lines:
+        print(line)
+    print("\nCtrl-C stops it.", flush=True)

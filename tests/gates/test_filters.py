@@ -1,0 +1,92 @@
+"""Gate 5: every filter selects the documented set."""
+
+import itertools
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from store.domain.lexical import lexical_query_terms, lexical_text_matches, record_lexemes
+from store.domain.memories import MemoryRecord
+from store.domain.vocabulary import LIVE_STATUSES, BeliefType, MemoryStatus
+from tests.factories import OTHER_SESSION, SESSION, memory, owner
+from tests.parity.clients import Transport
+
+STATEMENTS = ("Keeps a rowing boat", "Wohnt in der Straße 7", "東京に住んでいます", "reads node.js, e-mails and tea/coffee")
+TEXTS = ("rowing", "BOAT straße", "strasse", "東京", "node.js", "e-mail", "tea", "coffee nothing", "a", "...", "ada", "7")
+Predicate = Callable[[MemoryRecord], bool]
+
+
+def has_text(text: str) -> Predicate:
+    """The shared lexical rule, applied directly."""
+    terms = lexical_query_terms(text)
+    return lambda record: lexical_text_matches(
+        record_lexemes(
+            subject=record.subject, display_subject=record.display_subject, statement=record.statement
+        ),
+        terms,
+    )
+
+
+FILTERS: Mapping[str, list[tuple[object, Predicate]]] = {
+    "status": [
+        (["retired"], lambda record: record.status is MemoryStatus.RETIRED),
+        (["active", "superseded"], lambda record: record.status in (MemoryStatus.ACTIVE, MemoryStatus.SUPERSEDED)),
+        (["candidate"], lambda _: False),
+    ],
+    "belief_type": [
+        (["fact"], lambda record: record.belief_type is BeliefType.FACT),
+        (["fact", "preference"], lambda _: True),
+    ],
+    "subject": [
+        ("ADA", lambda record: record.subject == "Ada"),
+        ("straße", lambda record: record.subject == "STRAßE"),
+    ],
+    "session_id": [(str(SESSION), lambda record: record.source_session_id == SESSION)],
+    "flagged": [
+        (True, lambda record: record.flagged_for_review),
+        (False, lambda record: not record.flagged_for_review),
+    ],
+    "text": [(text, has_text(text)) for text in TEXTS],
+}
+
+
+def corpus() -> list[MemoryRecord]:
+    """Beliefs in which every value that a filter asks for meets others."""
+    choices = itertools.product(
+        (MemoryStatus.ACTIVE, MemoryStatus.PROVISIONAL, MemoryStatus.RETIRED, MemoryStatus.SUPERSEDED),
+        (BeliefType.FACT, BeliefType.PREFERENCE),
+        STATEMENTS,
+    )
+    return [
+        memory(
+            statement,
+            subject=("Ada", "STRAßE")[number % 2],
+            status=status,
+            belief_type=belief_type,
+            source_session_id=(SESSION, OTHER_SESSION)[number // 2 % 2],
+            flagged_for_review=number % 3 == 0,
+        )
+        for number, (status, belief_type, statement) in enumerate(choices)
+    ]
+
+
+@pytest.mark.gate("gate.memory.read_api_filters")
+async def test_every_filter_selects_the_documented_set_and_composes(transport: Transport) -> None:
+    kept = (await transport.gateway.keep(*corpus()))[::-1]
+    secret = await transport.gateway.secret(owner())
+    named = [(name, value, rule) for name, values in FILTERS.items() for value, rule in values]
+    asked = [
+        [],
+        *([each] for each in named),
+        *([one, two] for one, two in itertools.combinations(named, 2) if one[0] != two[0]),
+        [values[0] for values in ([each for each in named if each[0] == name] for name in FILTERS)],
+    ]
+
+    for combination in asked:
+        rules = [rule for _, _, rule in combination]
+        if "status" not in {name for name, _, _ in combination}:
+            rules.append(lambda record: record.status in LIVE_STATUSES)
+        expected = [str(record.id) for record in kept if all(rule(record) for rule in rules)]
+        arguments = {name: value for name, value, _ in combination}
+        answer = await transport.browse(secret, {"ceiling": "public", "limit": 200, **arguments})
+        assert expected == answer.ids, arguments

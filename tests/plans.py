@@ -1,0 +1,91 @@
+"""Large worlds in PostgreSQL, and the plans by which their pages are read."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from sqlalchemy.dialects.postgresql.asyncpg import dialect
+from sqlalchemy.sql.elements import TextClause
+
+from store.domain.owners import Owner
+from store.domain.vocabulary import Sensitivity
+from store.ports.memories import MemoryBrowseQuery, MemoryFilter
+from store.postgres.browsing import count_statement, page_parameters, page_shape, page_statement
+from store.postgres.classes import filter_parameters, shape_of
+from store.postgres.codes import subject_key
+from store.postgres.lexemes import search_prefix
+from tests.factories import NOW, SESSION
+
+Node = Mapping[str, Any]  # Any: a node of EXPLAIN's JSON
+
+
+def large_owner(name: str) -> Owner:
+    """A principal of a world."""
+    return Owner(tenant="large", principal=name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Rows of one owner by SQL over their number `i`, the newest last."""
+
+    name: str
+    rows: int
+    sensitivity: str = "i % 4"
+    status: str = "case when i % 10 < 7 then 2 when i % 10 = 7 then 1 else 3 + i % 3 end"
+    expires_at: str = "null"
+    flagged: str = "i % 20 = 0"
+    text: str = "false"
+
+    @property
+    def owner(self) -> Owner:
+        """Whose rows they are."""
+        return large_owner(self.name)
+
+
+_INSERT = """
+insert into beliefs (
+    tenant_id, principal_id, id, subject, subject_key, display_subject, display_subject_key, statement, statement_hash,
+    search, belief_type, status, polarity, scope, claim_kind, derivation, longevity, portability, authority,
+    sensitivity, confidence, utility, corroboration_count, evidence_count, flagged_for_review, conflicts_with,
+    source_session_id, source_event_ids, origin_scopes, valid_from, valid_to, expires_at, created_at, updated_at,
+    store_position, revision
+)
+select $1, $2, md5($2 || i)::uuid, 'Subject ' || subject, keys[subject + 1], 'Subject ' || subject, keys[subject + 1],
+    'Statement ' || i || repeat(' of some length', 8), sha256(convert_to($2 || i, 'UTF8')),
+    array_to_tsvector(array[
+        prefixes[sensitivity + 1] || 'every', prefixes[sensitivity + 1] || 'hundredth' || i % 100,
+        prefixes[sensitivity + 1] || 'thousandth' || i % 1000, prefixes[sensitivity + 1] || 'one' || i
+    ] || case when i % 5 < 2 then array[prefixes[sensitivity + 1] || 'frequent'] else '{{}}' end
+      || case when i <= rows / 10 then array[prefixes[sensitivity + 1] || 'oldest'] else '{{}}' end),
+    i % 5, status, 'assert', 'conversation', 'project_fact', 'direct', 'durable', 'contextual', 'inferred',
+    sensitivity, 0.5, 0, 1, 1, {flagged}, '{{}}',
+    ('5e551000-0000-4000-8000-' || lpad((i % 500)::text, 12, '0'))::uuid, '{{1}}', '{{conversation}}',
+    $5, case when status = 3 then $5 end, {expires_at}, $5, $5, nextval('belief_positions'), 1
+from (select i, {rows} as rows, i % 200 as subject, ({sensitivity})::smallint as sensitivity,
+    ({status})::smallint as status, $3::text[] as prefixes, $4::bytea[] as keys
+    from generate_series(1, {rows}) i) numbered
+order by i
+"""
+
+
+async def fill(connection: "asyncpg.Connection[asyncpg.Record]", world: World) -> None:
+    """Insert a world's rows."""
+    statement = _INSERT.format(
+        rows=world.rows,
+        sensitivity=world.sensitivity,
+        status=world.status,
+        expires_at=world.expires_at,
+        flagged=world.flagged,
+    )
+    await connection.execute(
+        statement,
+        world.owner.tenant,
+        world.owner.principal,
+        [search_prefix(world.owner, sensitivity) for sensitivity in Sensitivity],
+        [subject_key(f"Subject {number}") for number in range(200)],
+        NOW - timedelta(days=30),
+    )

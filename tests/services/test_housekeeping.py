@@ -1,0 +1,126 @@
+"""What runs beside the requests: the sweep, renames, and operators' access."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from gateway.service.errors import MalformedRequest, NotFound
+from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection
+from gateway.service.sweeps import RECEIPT_RETENTION_MIN
+from store.domain.people import Person
+from store.domain.vocabulary import STORED_STATUSES, EventKind, MemoryStatus, ReviewOutcome, Sensitivity
+from tests.factories import candidate, owner
+from tests.services.deployment import ADA, Deployment, as_principal
+
+MINUTE = timedelta(minutes=1)
+
+
+async def answers(deployment: Deployment) -> list[Any]:
+    """Pages of every status as a client sees them, cursors and all."""
+    found: list[Any] = []
+    async with deployment.memories.reading() as reading:
+        for statuses in (None, STORED_STATUSES, {MemoryStatus.EXPIRED}):
+            selection = MemorySelection(ceiling=Sensitivity.RESTRICTED, statuses=statuses)
+            found.append(await reading.browse(as_principal(ADA), selection, MemoryPaging()))
+            found.append(await reading.count(as_principal(ADA), selection))
+        found.append(await reading.overview(as_principal(ADA), Sensitivity.RESTRICTED))
+    return found
+
+
+async def test_the_sweep_changes_no_answer(deployment: Deployment) -> None:
+    for number in range(3):
+        await deployment.formed(candidate(f"Is away {number}", expires_at=deployment.clock.now + 2 * MINUTE))
+        await deployment.formed(candidate(f"Keeps bees {number}"))
+    deployment.clock.advance(timedelta(hours=1))
+    before = await answers(deployment)
+
+    result = await deployment.sweeps.sweep()
+
+    assert (result.expired, await answers(deployment)) == (3, before)
+    assert [event.kind for event in await deployment.events()].count(EventKind.EXPIRED) == 3
+    assert (await deployment.sweeps.sweep()).expired == 0
+
+
+async def test_the_sweep_reaches_every_tenant_in_batches(deployment: Deployment) -> None:
+    away = owner("bo", tenant="inland")
+    for of in (ADA, away):
+        for number in range(502):
+            await deployment.formation.form(
+                of, candidate(f"Is away {number}", expires_at=deployment.clock.now + MINUTE)
+            )
+    deployment.clock.advance(MINUTE)
+
+    assert (await deployment.sweeps.sweep()).expired == 2 * 502
+
+
+async def test_receipts_are_kept_for_their_time(deployment: Deployment) -> None:
+    id = await deployment.formed(candidate(sensitivity=Sensitivity.SENSITIVE))
+    await deployment.review(id, ReviewOutcome.DISMISS)
+    deployment.clock.advance(RECEIPT_RETENTION_MIN)
+    assert (await deployment.sweeps.sweep()).receipts == 0
+
+    deployment.clock.advance(MINUTE)
+
+    assert (await deployment.sweeps.sweep()).receipts == 1
+
+
+async def test_a_name_is_shown_and_found_at_once_and_later(deployment: Deployment) -> None:
+    id = await deployment.formed(candidate("Keeps bees", subject="person:kai"))
+    before = await deployment.get(id)
+    assert before.display_subject == "Unnamed person"
+
+    assert await deployment.people.name(Person(owner=ADA, key="kai", name="Kai Øst"))
+
+    after = await deployment.get(id)
+    assert after.display_subject == "Kai Øst"
+    assert (after.store_position, after.updated_at, after.revision) == (
+        before.store_position,
+        before.updated_at,
+        before.revision,
+    )
+    later = await deployment.formed(candidate("Sails", subject="person:kai"))
+    assert (await deployment.get(later)).display_subject == "Kai Øst"
+    for filter in ({"subject": "KAI ØST"}, {"subject": "person:KAI"}, {"text": "øst"}, {"text": "kai"}):
+        async with deployment.memories.reading() as reading:
+            selection = MemorySelection(ceiling=Sensitivity.PUBLIC, **filter)  # type: ignore[arg-type]  # by name
+            page = await reading.browse(as_principal(ADA), selection, MemoryPaging())
+        assert {edge.node.id for edge in page.edges} == {id, later}
+        assert {edge.node.subject for edge in page.edges} == {"Kai Øst"}
+
+
+async def test_a_rename_reaches_more_rows_than_a_batch(deployment: Deployment) -> None:
+    for number in range(501):
+        await deployment.formation.form(ADA, candidate(f"Fact {number}", subject="person:kai"))
+
+    await deployment.people.name(Person(owner=ADA, key="kai", name="Kai"))
+
+    async with deployment.memories.reading() as reading:
+        selection = MemorySelection(ceiling=Sensitivity.PUBLIC, subject="kai")
+        assert await reading.count(as_principal(ADA), selection) == 501
+    assert not await deployment.people.name(Person(owner=ADA, key="kai", name="Kai"))
+
+
+@pytest.mark.parametrize("name", ["", "person:bo", "PERSON:bo", "a\x00b", "x" * 513])
+async def test_a_name_cannot_read_like_a_key(deployment: Deployment, name: str) -> None:
+    with pytest.raises(MalformedRequest, match="name"):
+        await deployment.people.name(Person(owner=ADA, key="kai", name=name))
+
+
+async def test_an_operators_access_is_journaled(deployment: Deployment) -> None:
+    id = str(await deployment.formed(candidate(sensitivity=Sensitivity.SENSITIVE)))
+    ceiling = Sensitivity.SENSITIVE
+    operators = deployment.operators
+
+    page = await operators.browse(ADA, MemorySelection(ceiling=ceiling), MemoryPaging())
+    assert [str(edge.node.id) for edge in page.edges] == [id]
+    assert str((await operators.read(ADA, id, ceiling)).id) == id
+    with pytest.raises(NotFound):
+        await operators.read(ADA, id, Sensitivity.PUBLIC)
+    review = MemoryReview(id=id, ceiling=ceiling, outcome=ReviewOutcome.DISMISS, idempotency_key="a")
+    assert not (await operators.review(ADA, review)).flagged_for_review
+    await operators.delete(ADA, MemoryDelete(id=id, ceiling=ceiling, idempotency_key="b"))
+
+    entries = [event for event in await deployment.events() if event.kind is EventKind.OPERATOR_ACCESS]
+    assert [entry.payload["action"] for entry in entries] == ["list", "get", "get", "review", "delete"]
+    assert {entry.memory_id for entry in entries} == {None}
