@@ -36,7 +36,7 @@ class World:
     rows: int
     sensitivity: str = "i % 4"
     status: str = "case when i % 10 < 7 then 2 when i % 10 = 7 then 1 else 3 + i % 3 end"
-    expires_at: str = "null"
+    expires_at: str = "null::timestamptz"
     flagged: str = "i % 20 = 0"
     text: str = "false"
 
@@ -54,7 +54,7 @@ insert into beliefs (
     source_session_id, source_event_ids, origin_scopes, valid_from, valid_to, expires_at, created_at, updated_at,
     store_position, revision
 )
-select $1, $2, md5($2 || i)::uuid, 'Subject ' || subject, keys[subject + 1], 'Subject ' || subject, keys[subject + 1],
+select $1::text, $2::text, md5($2 || i)::uuid, 'Subject ' || subject, keys[subject + 1], 'Subject ' || subject, keys[subject + 1],
     'Statement ' || i || repeat(' of some length', 8), sha256(convert_to($2 || i, 'UTF8')),
     array_to_tsvector(array[
         prefixes[sensitivity + 1] || 'every', prefixes[sensitivity + 1] || 'hundredth' || i % 100,
@@ -64,9 +64,10 @@ select $1, $2, md5($2 || i)::uuid, 'Subject ' || subject, keys[subject + 1], 'Su
     i % 5, status, 'assert', 'conversation', 'project_fact', 'direct', 'durable', 'contextual', 'inferred',
     sensitivity, 0.5, 0, 1, 1, {flagged}, '{{}}',
     ('5e551000-0000-4000-8000-' || lpad((i % 500)::text, 12, '0'))::uuid, '{{1}}', '{{conversation}}',
-    $5, case when status = 3 then $5 end, {expires_at}, $5, $5, nextval('belief_positions'), 1
+    formed, case when status = 3 then formed end, {expires_at}, formed, formed, nextval('belief_positions'), 1
 from (select i, {rows} as rows, i % 200 as subject, ({sensitivity})::smallint as sensitivity,
-    ({status})::smallint as status, $3::text[] as prefixes, $4::bytea[] as keys
+    ({status})::smallint as status, $3::text[] as prefixes, $4::bytea[] as keys,
+    $5::timestamptz as formed
     from generate_series(1, {rows}) i) numbered
 order by i
 """
@@ -89,3 +90,103 @@ async def fill(connection: "asyncpg.Connection[asyncpg.Record]", world: World) -
         [subject_key(f"Subject {number}") for number in range(200)],
         NOW - timedelta(days=30),
     )
+
+
+def _literal(value: object) -> str:
+    """A value as SQL writes it."""
+    match value:
+        case None:
+            return "null"
+        case bool() | int():
+            return str(value).lower()
+        case bytes():
+            return f"'\\x{value.hex()}'"
+        case list():
+            elements = ",".join(f'"{element.hex()}"' if isinstance(element, bytes) else str(element) for element in value)
+            return "'{" + elements + "}'"
+        case datetime() | UUID() | str():
+            return "'" + str(value).replace("'", "''") + "'"
+    raise AssertionError(f"no literal of {type(value).__name__}")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A statement's plan as it ran, planned for any values."""
+
+    root: Node
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node."""
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += node.get("Plans", [])
+
+    @property
+    def buffers(self) -> int:
+        """Pages that were read, from memory or not."""
+        return int(self.root["Shared Hit Blocks"] + self.root["Shared Read Blocks"])
+
+    @property
+    def rows_removed(self) -> int:
+        """Rows that a filter threw away after they were read."""
+        return sum(
+            node.get(kind, 0) * node["Actual Loops"]
+            for node in self.nodes()
+            for kind in ("Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter")
+        )
+
+    @property
+    def rows_sorted(self) -> int:
+        """Rows that went into the largest sort."""
+        return max(
+            (
+                int(node["Plans"][0]["Actual Rows"] * node["Plans"][0]["Actual Loops"])
+                for node in self.nodes()
+                if "Sort" in node["Node Type"]
+            ),
+            default=0,
+        )
+
+    @property
+    def indexes(self) -> frozenset[str]:
+        """The indexes that were read."""
+        return frozenset(
+            node["Index Name"] for node in self.nodes() if "Index Name" in node and node["Actual Loops"] > 0
+        )
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of nodes that ran."""
+        return frozenset(node["Node Type"] for node in self.nodes() if node["Actual Loops"] > 0)
+
+    @property
+    def milliseconds(self) -> float:
+        """The time of the statement, of which EXPLAIN itself takes its part."""
+        return float(self.root["Actual Total Time"])
+
+
+async def explain(
+    connection: "asyncpg.Connection[asyncpg.Record]", statement: TextClause, parameters: Mapping[str, object]
+) -> Plan:
+    """Run a statement as the store's sessions do, as a prepared one with a generic plan, and tell how it ran."""
+    compiled = statement.compile(dialect=dialect())
+    await connection.execute(f"prepare explained as {compiled.string}")
+    try:
+        values = ", ".join(_literal(parameters[name]) for name in compiled.positiontup or ())
+        answer = await connection.fetchval(f"explain (analyze, buffers, format json) execute explained({values})")
+    finally:
+        await connection.execute("deallocate explained")
+    return Plan(json.loads(answer)[0]["Plan"])
+
+
+async def explain_page(connection: "asyncpg.Connection[asyncpg.Record]", query: MemoryBrowseQuery) -> Plan:
+    """How a page is read."""
+    parameters = {**filter_parameters(query.filter), **page_parameters(query)}
+    return await explain(connection, page_statement(page_shape(query)), parameters)
+
+
+async def explain_count(connection: "asyncpg.Connection[asyncpg.Record]", filter: MemoryFilter) -> Plan:
+    """How rows are counted."""
+    return await explain(connection, count_statement(shape_of(filter)), filter_parameters(filter))

@@ -47,6 +47,8 @@ from gateway.service.principal import Principal
 from gateway.service.tokens import TokenService
 
 PATH = "/graphql"
+ERRORS_MAX = 100
+"""Failed fields that an answer lists; of one cause there may be as many as there are beliefs."""
 ALLOWED = "GET, HEAD, POST, OPTIONS"
 
 
@@ -138,12 +140,13 @@ def _payload(operation: OperationDefinitionNode, result: ExecutionResult) -> Map
 
     Raises Unavailable for a query that the store could not answer whole, DocumentError where nothing was executed.
     """
-    errors = []
+    errors: list[dict[str, Any]] = []  # Any: JSON
     for error in result.errors or ():
         failure = field_failure(error)
         if error.path is None:
             raise DocumentError(failure.message, Label.BAD_USER_INPUT, error)
         if failure.code is ErrorCode.UNAVAILABLE and operation.operation is OperationType.QUERY:
             raise Unavailable(failure.message)
-        errors.append(field_error_body(error, failure))
+        if len(errors) < ERRORS_MAX:
+            errors.append(field_error_body(error, failure))
     return {"errors": errors, "data": result.data} if errors else {"data": result.data}

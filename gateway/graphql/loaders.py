@@ -49,24 +49,28 @@ class MemoryLinks:
 
     async def find(self, id: UUID, ceiling: Sensitivity) -> MemoryView | None:
         """The belief, or None if it can't be seen."""
-        found = await self._named.load(_Key(ceiling, id))
-        return None if found is None else self._counted([found])[0]
+        self._charge(1)
+        return await self._named.load(_Key(ceiling, id))
 
-    async def find_many(self, ids: Iterable[UUID], ceiling: Sensitivity) -> Sequence[MemoryView]:
+    async def find_many(self, ids: Sequence[UUID], ceiling: Sensitivity) -> Sequence[MemoryView]:
         """Those of the ids that can be seen, in the order of the ids."""
+        self._charge(len(ids))
         found = await self._named.load_many([_Key(ceiling, id) for id in ids])
-        return self._counted([view for view in found if view is not None])
+        return [view for view in found if view is not None]
 
     async def find_superseded(self, id: UUID, ceiling: Sensitivity) -> Sequence[MemoryView]:
         """The beliefs that this one replaced, nearest first, never past one that can't be seen."""
-        return self._counted(await self._superseded.load(_Key(ceiling, id)))
+        self._charge(0)
+        found = await self._superseded.load(_Key(ceiling, id))
+        self._charge(len(found))
+        return found
 
-    def _counted(self, views: Sequence[MemoryView]) -> Sequence[MemoryView]:
-        """The views, unless the answer has grown too large. Raises MalformedRequest."""
-        self._count += len(views)
+    def _charge(self, count: int) -> None:
+        """Count what is about to be shown. Raises MalformedRequest once the answer has grown too large."""
+        # Before it is fetched where the number is known: what follows from it grows many times faster.
+        self._count += count
         if self._count > LINKED_MEMORIES_MAX:
             raise MalformedRequest("query", f"must not reach more than {LINKED_MEMORIES_MAX} memories through links")
-        return views
 
     async def _load_named(self, keys: list[_Key]) -> list[MemoryView | None]:
         found = await self._load(keys, lambda reading, ids, ceiling: reading.find_many(self._principal, ids, ceiling))

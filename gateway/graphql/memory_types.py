@@ -2,6 +2,9 @@
 
 A belief carries the ceiling of the field that it was reached by, and hands it on to what it leads to: a document
 may hold several ceilings, and none of them may lend another its sight.
+
+Links are nullable: one that could not be followed is null with an error at its path, and the belief that it belongs
+to, which a mutation may just have changed, is shown all the same. A belief without links has empty lists.
 """
 
 # mypy: allow-untyped-decorators
@@ -35,7 +38,7 @@ class Memory:
         self.links = links
 
     @strawberry.field(description="The beliefs of conflictsWith themselves, in the same order.")
-    async def conflicts_with_memories(self) -> list["Memory"]:
+    async def conflicts_with_memories(self) -> list["Memory"] | None:
         """The visible beliefs that contradict it."""
         found = await self.links.find_many(self.view.conflicts_with, self.ceiling)
         return [Memory(view, self.ceiling, self.links) for view in found]
@@ -51,7 +54,7 @@ class Memory:
     @strawberry.field(
         description="The beliefs that it replaced, nearest first: at most 16, and none beyond one you may not see."
     )
-    async def supersedes(self) -> list["Memory"]:
+    async def supersedes(self) -> list["Memory"] | None:
         """The visible line of beliefs behind it."""
         found = await self.links.find_superseded(self.view.id, self.ceiling)
         return [Memory(view, self.ceiling, self.links) for view in found]

@@ -48,6 +48,8 @@ def test_every_module_is_reached_from_an_entry_point() -> None:
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     scripts = tomllib.loads(text_of(Path("pyproject.toml")))["project"]["scripts"]
     entries = {target.partition(":")[0] for target in scripts.values()} | {"gateway.__main__"}
+    # The second adapter, by whose answers the suites judge the first; no deployment chooses it.
+    entries.add("store.inmemory.store")
     # Alembic loads these by their path.
     entries |= {module for module in graph.modules if module.startswith("store.postgres.migrations.")}
 

@@ -6,8 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.views.memories import MemoryView, memory_view
+from store.domain.vocabulary import Portability
 from tests.factories import NOW, identifier, memory, owner
 from tests.parity.clients import MEMORY_FIELDS, Transport
+from tests.worlds import keep
 
 EXPOSED = {
     *("id", "subject", "statement", "belief_type", "status", "polarity", "scope"),
@@ -41,9 +43,9 @@ async def test_the_projection_is_exactly_the_exposure_list(transport: Transport)
         lifecycle_policy_version=WITHHELD["lifecycle_policy_version"],
         revision=int(WITHHELD["revision"]),
         store_position=int(WITHHELD["store_position"]),
-        flagged_for_review=True,
+        portability=Portability.LOCAL,
     )
-    await transport.gateway.keep_as_given(record)
+    await keep(transport.gateway.store, record)
     secret = await transport.gateway.secret(asking)
     key = {"ceiling": "public", "idempotency_key": "key"}
     id = str(record.id)
@@ -51,7 +53,7 @@ async def test_the_projection_is_exactly_the_exposure_list(transport: Transport)
     shown = [
         await transport.browse(secret, {"ceiling": "public"}),
         await transport.read(secret, id, {"ceiling": "public"}),
-        # It changes nothing, so the position stays the one that is searched for.
+        # On a local belief it changes nothing, so the position stays the one that is searched for.
         await transport.review(secret, id, {**key, "outcome": "not_here"}),
         await transport.review(secret, id, {**key, "outcome": "not_here"}),
     ]
@@ -65,7 +67,7 @@ async def test_the_projection_is_exactly_the_exposure_list(transport: Transport)
     ]
 
     assert [EXPOSED] * len(shown) == [set(answer.row) for answer in shown]
-    assert {None} not in [{answer.code} for answer in errors]
+    assert None not in {answer.code for answer in errors}
     for answer in (*shown, *errors):
         everything = answer.response.text + str(answer.response.headers)
         assert not [name for name, value in WITHHELD.items() if value in everything]

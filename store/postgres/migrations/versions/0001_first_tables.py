@@ -236,7 +236,7 @@ create index beliefs_by_type on beliefs (tenant_id, principal_id, belief_type, s
     store_position desc, id) include (ends_at)
 """,
     """
-create index beliefs_due on beliefs (tenant_id, principal_id, sensitivity, ends_at)
+create index beliefs_due on beliefs (tenant_id, principal_id, sensitivity, ends_at) include (store_position, id)
     where status in (1, 2) and ends_at < 'infinity'
 """,
     """

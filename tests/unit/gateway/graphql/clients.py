@@ -20,7 +20,7 @@ from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope
 from store.inmemory.store import InMemoryStore
 from store.ports.errors import StoreUnavailable
-from store.ports.memories import MemoryReads
+from store.ports.memories import MemoryBrowseQuery, MemoryBrowseResult, MemoryReads
 from store.ports.store import Result, Snapshot, StoreFact, Transaction
 from tests import factories
 from tests.worlds import KEYRING, keep
@@ -31,36 +31,48 @@ GRAPHQL_RESPONSE = "application/graphql-response+json"
 class CountedReads:
     """The reads of a snapshot, each counted under its name."""
 
-    def __init__(self, reads: MemoryReads, counted: Counter[str]) -> None:
+    def __init__(self, reads: MemoryReads, store: "ObservedStore") -> None:
         self._reads = reads
-        self._counted = counted
+        self._store = store
 
     def __getattr__(self, name: str) -> object:
-        self._counted[name] += 1
+        self._note(name)
         return getattr(self._reads, name)
+
+    async def browse(self, query: MemoryBrowseQuery) -> MemoryBrowseResult:
+        """One page, whose query is kept."""
+        self._note("browse")
+        self._store.browsed.append(query)
+        return await self._reads.browse(query)
+
+    def _note(self, name: str) -> None:
+        if name == self._store.failing:
+            raise StoreUnavailable
+        self._store.reads[name] += 1
 
 
 class ObservedStore(InMemoryStore):
-    """A store that counts what it is asked, and that can be made to fail."""
+    """A store that counts what it is asked, and that fails at `snapshot` or at the read of that name."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reads: Counter[str] = Counter()
+        self.browsed: list[MemoryBrowseQuery] = []
         self.open_snapshots = 0
         self.snapshots = 0
-        self.unavailable_after: int | None = None
+        self.failing = ""
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
-        """A snapshot whose reads of beliefs are counted; StoreUnavailable once so many were opened."""
-        if self.unavailable_after is not None and self.snapshots >= self.unavailable_after:
+        """A snapshot whose reads of beliefs are counted; StoreUnavailable where it is to fail."""
+        if self.failing == "snapshot":
             raise StoreUnavailable
         self.snapshots += 1
         async with super().snapshot() as snapshot:
             self.open_snapshots += 1
             try:
                 # Every attribute but the reads is the adapter's own.
-                yield replace(snapshot, memories=CountedReads(snapshot.memories, self.reads))  # type: ignore[type-var]
+                yield replace(snapshot, memories=CountedReads(snapshot.memories, self))  # type: ignore[type-var]
             finally:
                 self.open_snapshots -= 1
 

@@ -37,7 +37,7 @@ def test_sensible_documents_pass(query: str) -> None:
     [
         (f"{{ memory(id: 1, ceiling: PUBLIC) {{ {nested('supersedes', 11, 'id')} }} }}", "fields deeper than 12"),
         (
-            f"{{ memory(id: 1, ceiling: PUBLIC) {{ ...F }} }} fragment F on Memory {{ {nested('supersedes', 11, 'id')} }}",
+            f"{{ memory(id: 1, ceiling: PUBLIC) {{ ...F }} }} fragment F on Memory {{ {nested('a', 11, 'id')} }}",
             "fields deeper than 12",
         ),
         ("{ __schema { types { " + nested("ofType", 18, "name") + " } } }", "introspect deeper than 20"),

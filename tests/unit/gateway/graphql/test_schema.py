@@ -13,11 +13,12 @@ from graphql import (
     GraphQLObjectType,
     GraphQLScalarType,
     GraphQLSchema,
-    build_schema as build_from_text,
+    build_ast_schema,
     introspection_from_schema,
     is_introspection_type,
     is_specified_scalar_type,
     lexicographic_sort_schema,
+    parse,
 )
 from graphql.utilities import find_schema_changes
 from pydantic import BaseModel
@@ -131,7 +132,7 @@ def test_several_schemas_of_one_kind_live_together() -> None:
 
 
 def test_the_printed_schema_builds_again_and_is_the_same() -> None:
-    rebuilt = build_from_text(print_schema(FULL))
+    rebuilt = build_ast_schema(parse(print_schema(FULL)))
     printed, read = (introspection_from_schema(lexicographic_sort_schema(each)) for each in (core(FULL), rebuilt))
     assert printed == read
 

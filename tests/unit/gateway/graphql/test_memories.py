@@ -1,0 +1,291 @@
+"""Beliefs over GraphQL: pages in both directions, links under the enclosing ceiling, statements counted, mutations."""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from gateway.graphql.endpoint import ERRORS_MAX
+from gateway.graphql.loaders import LINKED_MEMORIES_MAX
+from gateway.views.memories import MemoryView, memory_view
+from store.domain.memories import MemoryRecord
+from store.domain.vocabulary import MemoryStatus, Sensitivity
+from tests.factories import NOW, identifier, memory, owner
+from tests.unit.gateway.graphql.clients import Client, chain, deployment
+
+PAGE = """
+query Page($first: Int, $after: String, $last: Int, $before: String) {
+  memories(ceiling: PUBLIC, first: $first, after: $after, last: $last, before: $before) {
+    nodes { statement }
+    edges { cursor node { id } }
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    totalCount
+  }
+}
+"""
+
+
+def beliefs(count: int) -> list[MemoryRecord]:
+    """So many beliefs, each newer than the one before."""
+    return [memory(f"Has boat {number}") for number in range(count)]
+
+
+async def page(client: Client, **arguments: object) -> tuple[list[str], bool, bool, str, str]:
+    """Statements, the two flags, and the two cursors."""
+    connection = (await client.data(PAGE, arguments))["memories"]
+    info = connection["pageInfo"]
+    edges = connection["edges"]
+    assert (edges[0]["cursor"], edges[-1]["cursor"]) == (info["startCursor"], info["endCursor"])
+    statements = [node["statement"] for node in connection["nodes"]]
+    return statements, info["hasPreviousPage"], info["hasNextPage"], info["startCursor"], info["endCursor"]
+
+
+async def test_pages_are_walked_in_both_directions_with_true_flags() -> None:
+    records = beliefs(5)
+    names = [record.statement for record in reversed(records)]
+    async with deployment(*records) as client:
+        statements, before, after, _, end = await page(client, first=2)
+        assert (names[:2], False, True) == (statements, before, after)
+        statements, before, after, _, end = await page(client, first=2, after=end)
+        assert (names[2:4], True, True) == (statements, before, after)
+        statements, before, after, start, _ = await page(client, first=2, after=end)
+        assert (names[4:], True, False) == (statements, before, after)
+        statements, before, after, start, _ = await page(client, last=3, before=start)
+        assert (names[1:4], True, True) == (statements, before, after)
+        statements, before, after, _, _ = await page(client, before=start)
+        assert (names[:1], False, True) == (statements, before, after)
+        statements, before, after, _, _ = await page(client, last=2)
+        assert (names[3:], True, False) == (statements, before, after)
+
+
+async def test_an_empty_page_has_null_cursors_and_a_count() -> None:
+    async with deployment() as client:
+        connection = (await client.data(PAGE))["memories"]
+        info = {"hasNextPage": False, "hasPreviousPage": False, "startCursor": None, "endCursor": None}
+        assert {"nodes": [], "edges": [], "pageInfo": info, "totalCount": 0} == connection
+
+
+async def test_every_exposed_field_is_written_as_the_view_writes_it() -> None:
+    other = memory("Sold the boat")
+    record = memory(
+        confidence=replace(other).confidence,
+        conflicts_with=(other.id,),
+        formation_run_id=identifier(),
+        consolidation_policy_version="v1",
+        expires_at=NOW + timedelta(days=1, microseconds=5),
+    )
+    fields = " ".join(_camel(name) for name in MemoryView.model_fields)
+    async with deployment(record, other) as client:
+        shown = (await client.data(f'{{ memory(id: "{record.id}", ceiling: PUBLIC) {{ {fields} }} }}'))["memory"]
+    expected = memory_view(record, NOW).model_dump(mode="json")
+    enumerations = {name for name, field in MemoryView.model_fields.items() if hasattr(field.annotation, "__members__")}
+    for name, value in expected.items():
+        assert (value.upper() if name in enumerations else value) == shown[_camel(name)]
+    assert "2026-06-16T12:00:00.000005Z" == shown["expiresAt"]
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(other.title() for other in others)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("statuses: [RETIRED, EXPIRED]", {"retired", "expired"}),
+        ("statuses: null, first: null, after: null", {"plain", "flagged"}),
+        ("flagged: true", {"flagged"}),
+        ('text: "FLAGGED nothing"', {"flagged"}),
+        ('subject: "ADA"', {"plain", "flagged"}),
+        ('subject: "Bob"', set()),
+        ('sessionId: "none"', set()),
+        ("beliefTypes: [PREFERENCE]", set()),
+        ("sensitivities: [RESTRICTED]", set()),
+        ("first: 1000", {"plain", "flagged"}),
+    ],
+)
+async def test_filters_are_handed_to_the_service(arguments: str, expected: set[str]) -> None:
+    records = [
+        memory("plain"),
+        memory("flagged", flagged_for_review=True),
+        memory("retired", status=MemoryStatus.RETIRED),
+        memory("expired", expires_at=NOW),
+        memory("hidden", sensitivity=Sensitivity.RESTRICTED),
+        memory("foreign", owner=owner("eve")),
+    ]
+    async with deployment(*records) as client:
+        query = f"{{ memories(ceiling: SENSITIVE, {arguments}) {{ nodes {{ statement }} totalCount }} }}"
+        connection = (await client.data(query))["memories"]
+    assert expected == {node["statement"] for node in connection["nodes"]}
+    assert len(expected) == connection["totalCount"]
+
+
+@pytest.mark.parametrize(
+    ("selection", "arguments", "asked"),
+    [
+        ("nodes { id }", "", False),
+        ("pageInfo { hasNextPage }", "", False),
+        ("pageInfo { hasPreviousPage }", "", True),
+        ("pageInfo { hasPreviousPage }", ", last: 1", False),
+        ("pageInfo { hasNextPage }", ", last: 1", True),
+        ("where: pageInfo { before: hasPreviousPage }", "", True),
+        ("pageInfo @include(if: false) { hasPreviousPage }", "", False),
+        ("pageInfo { hasPreviousPage @skip(if: $yes) }", "", False),
+        ("... on MemoryConnection { ...F }", "", True),
+    ],
+)
+async def test_the_flag_of_the_other_side_is_asked_for_when_selected(
+    selection: str, arguments: str, asked: bool
+) -> None:
+    spread = "...F" in selection
+    fragment = "fragment F on MemoryConnection { pageInfo { endCursor } pageInfo { ...G } } " if spread else ""
+    fragment += "fragment G on PageInfo { hasPreviousPage }" if spread else ""
+    variable = "($yes: Boolean = true)" if "$yes" in selection else ""
+    async with deployment(*beliefs(3)) as client:
+        await client.data(f"query Q{variable} {{ memories(ceiling: PUBLIC{arguments}) {{ {selection} }} }} {fragment}")
+        assert {"browse": 1} == client.store.reads
+        [query] = client.store.browsed
+        assert asked == query.with_opposite
+
+
+async def test_the_count_is_a_statement_only_when_selected() -> None:
+    async with deployment(*beliefs(3)) as client:
+        await client.data("{ memories(ceiling: PUBLIC) { nodes { id } totalCount @skip(if: true) } }")
+        assert {"browse": 1} == client.store.reads
+        await client.data("{ memories(ceiling: PUBLIC, first: 1) { totalCount } }")
+        assert {"browse": 2, "count": 1} == client.store.reads
+
+
+NESTED = """
+query Nested($first: Int) {
+  memories(ceiling: PUBLIC, first: $first) {
+    edges { node { id conflictsWithMemories { id } supersededByMemory { id } supersedes { id } } }
+    nodes { conflictsWithMemories { statement } }
+  }
+}
+"""
+
+
+async def test_a_page_of_200_with_all_its_links_takes_at_most_four_reads_on_one_snapshot() -> None:
+    newer = list(chain(*beliefs(200)))
+    older = [
+        memory(f"Had boat {number}", status=MemoryStatus.SUPERSEDED, superseded_by=record.id)
+        for number, record in enumerate(newer)
+    ]
+    async with deployment(*older, *newer) as client:
+        before = client.store.snapshots
+        edges = (await client.data(NESTED, {"first": 200}))["memories"]["edges"]
+        assert 200 == len(edges)
+        assert all(edge["node"]["conflictsWithMemories"] and edge["node"]["supersedes"] for edge in edges)
+        assert client.store.reads.total() <= 4
+        assert 1 == client.store.snapshots - before
+        assert 0 == client.store.open_snapshots
+
+
+async def test_deeper_links_take_one_read_a_level() -> None:
+    async with deployment(*chain(*beliefs(50))) as client:
+        link = "conflictsWithMemories { id "
+        await client.data(f"{{ memories(ceiling: PUBLIC) {{ nodes {{ {link * 4} {'}' * 4} }} }} }}")
+        # Neighbours of neighbours are on the page itself, and what was fetched once is kept.
+        assert client.store.reads.total() <= 5
+
+
+async def test_links_stay_under_the_ceiling_of_their_field() -> None:
+    ids = sorted([identifier(), identifier()])
+    secret = memory("Secret", id=ids[0], sensitivity=Sensitivity.RESTRICTED)
+    open_one = memory("Open", id=ids[1])
+    replaced_by_secret = memory(
+        "Replaced", status=MemoryStatus.SUPERSEDED, superseded_by=secret.id, conflicts_with=(ids[0], ids[1])
+    )
+    selection = """{
+      conflictsWith supersededBy conflictsWithMemories { statement supersedes { statement } }
+      supersededByMemory { statement supersedes { statement } }
+    }"""
+    query = f"""query($id: ID!) {{
+      low: memory(id: $id, ceiling: SENSITIVE) {selection}
+      high: memory(id: $id, ceiling: RESTRICTED) {selection}
+    }}"""
+    async with deployment(secret, open_one, replaced_by_secret) as client:
+        data = await client.data(query, {"id": str(replaced_by_secret.id)})
+    low = {
+        "conflictsWith": [str(open_one.id)],
+        "supersededBy": None,
+        "conflictsWithMemories": [{"statement": "Open", "supersedes": []}],
+        "supersededByMemory": None,
+    }
+    high = {
+        "conflictsWith": [str(secret.id), str(open_one.id)],
+        "supersededBy": str(secret.id),
+        "conflictsWithMemories": [
+            {"statement": "Secret", "supersedes": [{"statement": "Replaced"}]},
+            {"statement": "Open", "supersedes": []},
+        ],
+        "supersededByMemory": {"statement": "Secret", "supersedes": [{"statement": "Replaced"}]},
+    }
+    assert {"low": low, "high": high} == data
+
+
+async def test_an_answer_that_grows_without_end_is_refused() -> None:
+    records = beliefs(30)
+    clique = [
+        replace(record, conflicts_with=tuple(sorted(other.id for other in records if other is not record)))
+        for record in records
+    ]
+    link = "conflictsWithMemories { "
+    async with deployment(*clique) as client:
+        response = await client.post(f"{{ memories(ceiling: PUBLIC) {{ nodes {{ {link * 4} id {'}' * 4} }} }} }}")
+    errors = response.json()["errors"]
+    assert ERRORS_MAX == len(errors)
+    expected = f"query must not reach more than {LINKED_MEMORIES_MAX} memories through links"
+    assert {(expected, "malformed_request")} == {(error["message"], error["extensions"]["code"]) for error in errors}
+
+
+async def test_the_overview_counts_under_the_ceiling() -> None:
+    records = [
+        memory("One"),
+        memory("Two", flagged_for_review=True),
+        memory("Three", sensitivity=Sensitivity.SENSITIVE),
+    ]
+    query = """{ memoryOverview(ceiling: INTERNAL) {
+      statuses { status count } beliefTypes { beliefType count } sensitivities { sensitivity count }
+      confidenceBands { minimum maximum count } months { month count } flaggedForReview
+    } }"""
+    async with deployment(*records) as client:
+        overview = (await client.data(query))["memoryOverview"]
+        assert {"overview": 1} == client.store.reads
+    assert [{"sensitivity": "PUBLIC", "count": 2}, {"sensitivity": "INTERNAL", "count": 0}] == overview["sensitivities"]
+    assert {"status": "ACTIVE", "count": 2} in overview["statuses"]
+    assert {"minimum": 0.4, "maximum": 0.6, "count": 2} in overview["confidenceBands"]
+    assert [{"month": "2026-05", "count": 2}] == overview["months"]
+    assert 1 == overview["flaggedForReview"]
+
+
+async def test_mutations_follow_one_another_and_what_they_show_is_read_after_them() -> None:
+    first, second = chain(memory("First", flagged_for_review=True), memory("Second"))
+    mutation = """mutation($first: ID!, $second: ID!) {
+      review: reviewMemory(input: {id: $first, ceiling: PUBLIC, outcome: DISMISS, idempotencyKey: "1"}) {
+        memory { flaggedForReview conflictsWithMemories { statement } }
+      }
+      delete: deleteMemory(input: {id: $second, ceiling: PUBLIC, idempotencyKey: "2"}) { deletedId }
+      again: reviewMemory(input: {id: $first, ceiling: PUBLIC, outcome: UNTRUE, idempotencyKey: "3"}) {
+        memory { status conflictsWith conflictsWithMemories { statement } supersedes { id } }
+      }
+    }"""
+    async with deployment(first, second) as client:
+        data = await client.data(mutation, {"first": str(first.id), "second": str(second.id).upper()})
+        assert 0 == client.store.open_snapshots
+    expected = {
+        "review": {"memory": {"flaggedForReview": False, "conflictsWithMemories": [{"statement": "Second"}]}},
+        "delete": {"deletedId": str(second.id)},
+        "again": {"memory": {"status": "RETIRED", "conflictsWith": [], "conflictsWithMemories": [], "supersedes": []}},
+    }
+    assert expected == data
+
+
+async def test_a_read_only_token_changes_nothing(client: Client) -> None:
+    nodes = (await client.data("{ memories(ceiling: PUBLIC) { nodes { id } } }"))["memories"]["nodes"]
+    query = 'mutation($id: ID!) { deleteMemory(input: {id: $id, ceiling: PUBLIC, idempotencyKey: "k"}) { deletedId } }'
+    error = await client.acting("memory.read").error(query, {"id": str(UUID(nodes[0]["id"]))})
+    assert "authorization_error" == error["extensions"]["code"]
+    assert {"memories": {"totalCount": 1}} == await client.data("{ memories(ceiling: PUBLIC) { totalCount } }")
