@@ -72,10 +72,10 @@ async def test_a_path_has_one_spelling(gateway: Gateway, path: str) -> None:
 async def test_a_method_is_judged_before_the_credential(gateway: Gateway, path: str) -> None:
     async with gateway.client() as client:
         options = await client.options(path)
-        wrong = [await client.request(method, path) for method in ("PUT", "PATCH", "TRACE", "get", "BREW")]
+        wrong = [await client.request(method, path) for method in ("PUT", "PATCH", "TRACE", "BREW")]
 
     assert (204, PATHS[path], b"") == (options.status_code, options.headers["allow"], options.content)
-    for response in wrong[:3] + wrong[4:]:
+    for response in wrong:
         assert ((405, "method_not_allowed"), PATHS[path]) == (code(response), response.headers["allow"])
 
 

@@ -1,4 +1,4 @@
-"""A store that can't answer is a failure on both transports, never an empty page, and it is retried with the same key."""
+"""A store that can't answer is a failure on both transports, never an empty page; a write is repeated with its key."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager

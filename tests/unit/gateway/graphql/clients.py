@@ -47,7 +47,7 @@ class CountedReads:
 
     def _note(self, name: str) -> None:
         if name == self._store.failing:
-            raise StoreUnavailable
+            raise self._store.failure
         self._store.reads[name] += 1
 
 
@@ -61,12 +61,13 @@ class ObservedStore(InMemoryStore):
         self.open_snapshots = 0
         self.snapshots = 0
         self.failing = ""
+        self.failure: Exception = StoreUnavailable()
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
-        """A snapshot whose reads of beliefs are counted; StoreUnavailable where it is to fail."""
+        """A snapshot whose reads of beliefs are counted; or the failure."""
         if self.failing == "snapshot":
-            raise StoreUnavailable
+            raise self.failure
         self.snapshots += 1
         async with super().snapshot() as snapshot:
             self.open_snapshots += 1

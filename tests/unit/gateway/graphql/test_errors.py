@@ -196,6 +196,24 @@ async def test_a_failed_sibling_never_hides_a_mutation_that_was_applied() -> Non
         assert {"b": "not_found", "c": "unavailable"} == errors
 
 
+@pytest.mark.parametrize("failing", ["browse", "find_superseded", "count"])
+async def test_an_unexpected_failure_is_masked_at_its_field(
+    client: Client, failing: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.store.failing = failing
+    client.store.failure = KeyError(SECRET)
+    query = "{ viewer { scopes } memories(ceiling: PUBLIC) { nodes { id supersedes { id } } totalCount } }"
+    response = await client.post(query)
+    assert 200 == response.status_code
+    assert response.json()["data"]["viewer"]
+    [error] = response.json()["errors"]
+    assert "an internal error occurred" == error["message"]
+    assert {"code": "internal_error", "classification": "INTERNAL_SERVER_ERROR"} == error["extensions"]
+    assert "memories" == error["path"][0]
+    assert SECRET not in response.text + caplog.text
+    assert 0 == client.store.open_snapshots
+
+
 def test_what_is_not_known_is_masked_and_logged_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
     for error in (
         GraphQLError("Cannot return null", path=["a"]),
