@@ -92,7 +92,12 @@ class Database:
     @property
     def shown(self) -> str:
         """What an operator is told of it: no password."""
-        return self._settings.database_shown or f"the embedded PostgreSQL in {self._settings.data_dir / 'postgres'}"
+        external = self._settings.database_shown
+        return f"the database {external}" if external else f"the embedded PostgreSQL in {self._root}"
+
+    @property
+    def _root(self) -> Path:
+        return self._settings.data_dir / "postgres"
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[str]:
@@ -104,7 +109,7 @@ class Database:
             yield self._settings.database_url.get_secret_value()
             return
         _make_data_directory(self._settings.data_dir)
-        self._server = EmbeddedServer(self._settings.data_dir / "postgres", binaries=self._settings.postgres_binaries)
+        self._server = EmbeddedServer(self._root, binaries=self._settings.postgres_binaries)
         try:
             await self._operate(self._server.start)
             await self._operate(partial(self._server.create_database, DATABASE))

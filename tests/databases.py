@@ -10,7 +10,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -20,7 +20,7 @@ import pytest
 from sqlalchemy.engine import URL, make_url
 
 from store.postgres.embedded.server import EmbeddedServer
-from store.postgres.migrating import ROLE_SETTINGS, migrate
+from store.postgres.migrating import ROLE_SETTINGS, RoleSetting, migrate
 from store.postgres.store import PostgresStore
 from store.postgres.tables import metadata
 
@@ -61,15 +61,25 @@ class DatabaseServer:
 
     async def create(self) -> str:
         """The URL of a new, empty, migrated database."""
+        return await self._create(f"template {self.template} strategy file_copy", ROLE_SETTINGS)
+
+    async def create_bare(self) -> str:
+        """The URL of a new database, without tables and settings."""
+        return await self._create("", ())
+
+    async def copy(self, url: str) -> str:
+        """The URL of a copy of a migrated database, to which nobody is connected."""
+        return await self._create(f"template {make_url(url).database} strategy file_copy", ROLE_SETTINGS)
+
+    async def _create(self, origin: str, settings: Sequence[RoleSetting]) -> str:
         name = f"belief_gateway_{uuid4().hex}"
-        settings = (
-            f"alter role current_user in database {name} set {setting.name} = '{setting.value}'"
-            for setting in ROLE_SETTINGS
-        )
         connection = await _connect(self.url)
         try:
-            await connection.execute(f"create database {name} template {self.template} strategy file_copy")
-            await connection.execute("; ".join(settings))
+            await connection.execute(f"create database {name} {origin}")
+            for setting in settings:
+                await connection.execute(
+                    f"alter role current_user in database {name} set {setting.name} = '{setting.value}'"
+                )
         finally:
             await connection.close()
         return _rendered(self.url.set(database=name))
@@ -150,6 +160,14 @@ async def database_url(postgres_server: DatabaseServer, worker_database_url: str
 async def own_database_url(postgres_server: DatabaseServer) -> AsyncIterator[str]:
     """The URL of a database of the test's own: migrated and empty."""
     url = await postgres_server.create()
+    yield url
+    await postgres_server.drop(url)
+
+
+@pytest.fixture
+async def bare_database_url(postgres_server: DatabaseServer) -> AsyncIterator[str]:
+    """The URL of a database of the test's own, without tables and settings."""
+    url = await postgres_server.create_bare()
     yield url
     await postgres_server.drop(url)
 

@@ -1,5 +1,10 @@
-"""Large worlds in PostgreSQL, and the plans by which their pages are read."""
+"""Large worlds in PostgreSQL, and the plans by which they are read.
 
+The lexemes of a row: `every`; `frequent` in two rows of five; `hundredth<n>` and `thousandth<n>`; `one<i>`; `oldest` in
+the oldest tenth.
+"""
+
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +23,9 @@ from store.postgres.browsing import count_statement, page_parameters, page_shape
 from store.postgres.classes import filter_parameters, shape_of
 from store.postgres.codes import subject_key
 from store.postgres.lexemes import search_prefix
-from tests.factories import NOW, SESSION
+from tests.factories import NOW
+
+_names = itertools.count(1)
 
 Node = Mapping[str, Any]  # Any: a node of EXPLAIN's JSON
 
@@ -38,7 +45,6 @@ class World:
     status: str = "case when i % 10 < 7 then 2 when i % 10 = 7 then 1 else 3 + i % 3 end"
     expires_at: str = "null::timestamptz"
     flagged: str = "i % 20 = 0"
-    text: str = "false"
 
     @property
     def owner(self) -> Owner:
@@ -54,7 +60,8 @@ insert into beliefs (
     source_session_id, source_event_ids, origin_scopes, valid_from, valid_to, expires_at, created_at, updated_at,
     store_position, revision
 )
-select $1::text, $2::text, md5($2 || i)::uuid, 'Subject ' || subject, keys[subject + 1], 'Subject ' || subject, keys[subject + 1],
+select $1::text, $2::text, md5($2 || i)::uuid, 'Subject ' || subject, keys[subject + 1],
+    'Subject ' || subject, keys[subject + 1],
     'Statement ' || i || repeat(' of some length', 8), sha256(convert_to($2 || i, 'UTF8')),
     array_to_tsvector(array[
         prefixes[sensitivity + 1] || 'every', prefixes[sensitivity + 1] || 'hundredth' || i % 100,
@@ -102,7 +109,9 @@ def _literal(value: object) -> str:
         case bytes():
             return f"'\\x{value.hex()}'"
         case list():
-            elements = ",".join(f'"{element.hex()}"' if isinstance(element, bytes) else str(element) for element in value)
+            elements = ",".join(
+                f'"{element.hex()}"' if isinstance(element, bytes) else str(element) for element in value
+            )
             return "'{" + elements + "}'"
         case datetime() | UUID() | str():
             return "'" + str(value).replace("'", "''") + "'"
@@ -161,32 +170,28 @@ class Plan:
         """The kinds of nodes that ran."""
         return frozenset(node["Node Type"] for node in self.nodes() if node["Actual Loops"] > 0)
 
-    @property
-    def milliseconds(self) -> float:
-        """The time of the statement, of which EXPLAIN itself takes its part."""
-        return float(self.root["Actual Total Time"])
 
-
-async def explain(
+async def prepare(
     connection: "asyncpg.Connection[asyncpg.Record]", statement: TextClause, parameters: Mapping[str, object]
-) -> Plan:
-    """Run a statement as the store's sessions do, as a prepared one with a generic plan, and tell how it ran."""
-    compiled = statement.compile(dialect=dialect())
-    await connection.execute(f"prepare explained as {compiled.string}")
-    try:
-        values = ", ".join(_literal(parameters[name]) for name in compiled.positiontup or ())
-        answer = await connection.fetchval(f"explain (analyze, buffers, format json) execute explained({values})")
-    finally:
-        await connection.execute("deallocate explained")
+) -> str:
+    """Prepare a statement as the store's sessions do; the text that executes it with these parameters."""
+    compiled = statement.compile(dialect=dialect())  # type: ignore[no-untyped-call]  # the dialect's own constructor
+    name = f"explained_{next(_names)}"
+    await connection.execute(f"prepare {name} as {compiled.string}")
+    return f"execute {name}({', '.join(_literal(parameters[parameter]) for parameter in compiled.positiontup or ())})"
+
+
+async def explain(connection: "asyncpg.Connection[asyncpg.Record]", execution: str) -> Plan:
+    """Run a prepared statement, and tell how it ran."""
+    answer = await connection.fetchval(f"explain (analyze, buffers, format json) {execution}")
     return Plan(json.loads(answer)[0]["Plan"])
 
 
-async def explain_page(connection: "asyncpg.Connection[asyncpg.Record]", query: MemoryBrowseQuery) -> Plan:
-    """How a page is read."""
-    parameters = {**filter_parameters(query.filter), **page_parameters(query)}
-    return await explain(connection, page_statement(page_shape(query)), parameters)
+def page(query: MemoryBrowseQuery) -> tuple[TextClause, dict[str, object]]:
+    """The statement of a page, and its parameters."""
+    return page_statement(page_shape(query)), {**filter_parameters(query.filter), **page_parameters(query)}
 
 
-async def explain_count(connection: "asyncpg.Connection[asyncpg.Record]", filter: MemoryFilter) -> Plan:
-    """How rows are counted."""
-    return await explain(connection, count_statement(shape_of(filter)), filter_parameters(filter))
+def counting(filter: MemoryFilter) -> tuple[TextClause, dict[str, object]]:
+    """The statement of a count, and its parameters."""
+    return count_statement(shape_of(filter)), filter_parameters(filter)

@@ -40,6 +40,7 @@ def background_tasks(services: Services, metrics: GatewayMetrics) -> list[Task]:
         if not await database_answers(services):
             _log.warning("the database does not answer")
             await services.database.revive()
+            _log.info("the database was started again")
 
     tasks = [
         Task(name="sweep", interval_seconds=services.settings.sweep_interval_seconds, work=sweep),

@@ -16,13 +16,16 @@ from store.ports.memories import Direction, MemoryFilter
 from store.postgres.codes import BELIEF_TYPE_CODES, SENSITIVITY_CODES, STATUS_CODES, text_key
 from store.postgres.lexemes import search_query
 from store.postgres.predicates import owned, visible_parameters
-from store.postgres.tables import LIVE_WITH_AN_END
+from store.postgres.tables import IN_CLASSES, LIVE_WITH_AN_END
 
 
 class Range(Enum):
-    """What leads the index that a filter is read through; the value is its condition on a row `m` of a class."""
+    """What leads the index that a filter is read through; the value is its condition on a row `m` of a class.
 
-    CLASS = "true"
+    The condition also says the one of its partial index, and that of no other.
+    """
+
+    CLASS = f"m.{IN_CLASSES}"
     BELIEF_TYPE = "m.belief_type = class.belief_type"
     SESSION = "m.source_session_id = :session"
     SUBJECT = "m.subject_key = :subject_key"

@@ -11,13 +11,19 @@ from store.domain.owners import Owner
 from store.postgres.predicates import owned, owner_parameters
 from store.postgres.rows import record_of, stored_columns
 from store.postgres.sessions import Session
+from store.postgres.tables import IN_ORDER_OF_POSITION
 
 BATCH_ROWS = 500
 
+# Rows of one position are rare (positions are unique, unless a test makes them): they are read against the order of
+# their ids, as the index has them, and sorted afterwards.
 _MEMORIES = text(f"""
-    select {stored_columns("m")} from beliefs m
-    where {owned("m")} and m.store_position >= :position and (m.store_position > :position or m.id > :id)
-    order by m.store_position, m.id limit {BATCH_ROWS}
+    select {stored_columns("m")} from (
+        select * from beliefs m
+        where {owned("m")} and m.{IN_ORDER_OF_POSITION}
+            and m.store_position >= :position and (m.store_position > :position or m.id < :id)
+        order by m.store_position, m.id desc limit {BATCH_ROWS}
+    ) m order by m.store_position, m.id
 """)
 
 _REFERENCES = text(f"""
@@ -45,4 +51,8 @@ async def export_memories(
             yield record, references.get(record.id, ())
         if len(records) < BATCH_ROWS:
             return
-        keyset = {"position": records[-1].store_position, "id": records[-1].id}
+        position = records[-1].store_position
+        keyset = {
+            "position": position,
+            "id": min(record.id for record in records if record.store_position == position),
+        }

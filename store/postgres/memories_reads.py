@@ -20,7 +20,7 @@ from store.postgres.predicates import visible, visible_parameters
 from store.postgres.rows import RECORD_COLUMNS_COUNT, record_of, rows_by_key, shown_columns
 from store.postgres.sessions import Session
 
-_FIND = text(f"""
+FIND = text(f"""
     select {shown_columns("m")} from {rows_by_key("m", "unnest(CAST(:ids AS uuid[])) wanted (id)", "wanted")}
     where m.sensitivity <= :ceiling order by m.id
 """)
@@ -31,7 +31,7 @@ _REPLACED = f"""(
         order by earlier.id limit {SUPERSEDES_SHOWN_MAX}
     ) replaced"""
 
-_FIND_SUPERSEDED = text(f"""
+FIND_SUPERSEDED = text(f"""
     with recursive line (root, id, depth, met) as (
         select root.id, replaced.id, 1, array[root.id, replaced.id]
         from {rows_by_key("root", "unnest(CAST(:ids AS uuid[])) wanted (id)", "wanted")}
@@ -65,7 +65,7 @@ class PostgresMemoryReads:
 
     async def find_many(self, owner: Owner, ids: Collection[UUID], *, ceiling: Sensitivity) -> list[MemoryRecord]:
         """Those of the ids that are the owner's at or below the ceiling, by id."""
-        rows = await self._session.fetch(_FIND, {**visible_parameters(owner, ceiling), "ids": list(set(ids))})
+        rows = await self._session.fetch(FIND, {**visible_parameters(owner, ceiling), "ids": list(set(ids))})
         return [record_of(row) for row in rows]
 
     async def find_superseded(
@@ -77,7 +77,7 @@ class PostgresMemoryReads:
         """
         parameters = {**visible_parameters(owner, ceiling), "ids": list(set(ids))}
         lines: dict[UUID, list[MemoryRecord]] = {}
-        for row in await self._session.fetch(_FIND_SUPERSEDED, parameters):
+        for row in await self._session.fetch(FIND_SUPERSEDED, parameters):
             lines.setdefault(row[RECORD_COLUMNS_COUNT], []).append(record_of(row))
         return lines
 

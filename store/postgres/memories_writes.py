@@ -23,25 +23,24 @@ from store.postgres.predicates import is_owned, owned, owner_parameters, visible
 from store.postgres.rows import column_value, record_of, rows_by_key, stored_columns, stored_values
 from store.postgres.sequences import Sequences
 from store.postgres.sessions import Session
-from store.postgres.tables import LIVE_WITH_AN_END, belief_evidence, beliefs, people_facts
+from store.postgres.tables import TO_BE_SWEPT, belief_evidence, beliefs, people_facts
 
 _IDS = "unnest(CAST(:ids AS uuid[])) wanted (id)"
 _HASHES = "unnest(CAST(:hashes AS bytea[])) wanted (hash)"
 
 _FIND_STATEMENT_TEXT = text(f"select m.statement from beliefs m where {visible('m')} and m.id = :id")
-_FIND_FOR_UPDATE = text(f"select {stored_columns('m')} from beliefs m where {visible('m')} and m.id = :id for update")
-_FIND_MANY_FOR_UPDATE = text(f"""
+FIND_FOR_UPDATE = text(f"select {stored_columns('m')} from beliefs m where {visible('m')} and m.id = :id for update")
+_LOCKED = f"(select * from beliefs stored where {owned('stored')} and stored.id = wanted.id for update offset 0)"
+FIND_MANY_FOR_UPDATE = text(f"""
     select {stored_columns("m")} from (select wanted.id from {_IDS} order by wanted.id offset 0) wanted
-    cross join lateral (
-        select * from beliefs stored where {owned("stored")} and stored.id = wanted.id for update offset 0
-    ) m
+    cross join lateral {_LOCKED} m
 """)
-_FIND_SAME_STATEMENT_IDS = text(f"""
+FIND_SAME_STATEMENT_IDS = text(f"""
     select m.id from {_HASHES} cross join lateral (
         select stored.id from beliefs stored where {owned("stored")} and stored.statement_hash = wanted.hash offset 0
     ) m
 """)
-_FIND_LINKED_IDS = text(f"""
+FIND_LINKED_IDS = text(f"""
     select unnest(m.conflicts_with) from {rows_by_key("m", _IDS, "wanted")}
     union
     select m.id from {_IDS} cross join lateral (
@@ -55,30 +54,32 @@ _COPY_FACT = text(f"""
     from beliefs m where {owned("m")} and m.id = :id
     on conflict do nothing
 """)
-_ERASE_FACTS = text(f"""
-    delete from people_facts fact using {_HASHES} where {owned("fact")} and fact.statement_hash = wanted.hash
-""")
+_ERASE_FACTS = text(f"delete from people_facts fact where {owned('fact')} and fact.statement_hash = :hash")
 _FIND_REFERENCES = text(f"""
     select held.session_id, held.number from belief_evidence held where {owned("held")} and held.memory_id = :id
 """)
 _LAST_ORDINAL = text(f"""
     select coalesce(max(held.ordinal), 0) from belief_evidence held where {owned("held")} and held.memory_id = :id
 """)
-_FIND_DUE_FOR_UPDATE = text(f"""
+FIND_DUE_FOR_UPDATE = text(f"""
     select {stored_columns("m")} from beliefs m
-    where m.tenant_id = :tenant and {LIVE_WITH_AN_END} and m.ends_at <= :now
+    where m.tenant_id = :tenant and {TO_BE_SWEPT} and m.ends_at <= :now
     order by m.ends_at, m.principal_id, m.id limit :limit for update skip locked
 """)
-_FIRST_STATEMENT_TEXTS = text(f"""
+FIRST_STATEMENT_TEXTS = text(f"""
     select m.id, m.statement from beliefs m where {owned("m")} order by m.id limit :limit
 """)
-_NEXT_STATEMENT_TEXTS = text(f"""
+NEXT_STATEMENT_TEXTS = text(f"""
     select m.id, m.statement from beliefs m where {owned("m")} and m.id > :after order by m.id limit :limit
 """)
-_FIND_RENAMED_FOR_UPDATE = text(f"""
-    select {stored_columns("m")} from beliefs m
-    where {owned("m")} and m.subject_key = :subject_key and m.subject = :subject and m.display_subject <> :shown
-    order by m.id limit :limit for update
+FIND_RENAMED_FOR_UPDATE = text(f"""
+    select {stored_columns("m")} from (
+        select found.id from (
+            select other.id from beliefs other
+            where {owned("other")} and other.subject_key = :subject_key and other.subject = :subject
+                and other.display_subject <> :shown offset 0
+        ) found order by found.id limit :limit
+    ) wanted cross join lateral {_LOCKED} m
 """)
 _SEARCH = func.array_to_tsvector(cast(bindparam("lexemes"), ARRAY(Text)))
 
@@ -98,23 +99,23 @@ class PostgresMemoryWrites:
 
     async def find_for_update(self, owner: Owner, id: UUID, *, ceiling: Sensitivity) -> MemoryRecord | None:
         """The visible belief, locked; None if it is absent, foreign or above the ceiling."""
-        rows = await self._session.fetch(_FIND_FOR_UPDATE, {**visible_parameters(owner, ceiling), "id": id})
+        rows = await self._session.fetch(FIND_FOR_UPDATE, {**visible_parameters(owner, ceiling), "id": id})
         return record_of(rows[0]) if rows else None
 
     async def find_many_for_update(self, owner: Owner, ids: Collection[UUID]) -> list[MemoryRecord]:
         """Those of the ids that are the owner's, whatever their sensitivity, locked in id order."""
-        rows = await self._session.fetch(_FIND_MANY_FOR_UPDATE, {**owner_parameters(owner), "ids": list(set(ids))})
+        rows = await self._session.fetch(FIND_MANY_FOR_UPDATE, {**owner_parameters(owner), "ids": list(set(ids))})
         return [record_of(row) for row in rows]
 
     async def find_same_statement_ids(self, owner: Owner, hashes: Collection[bytes]) -> frozenset[UUID]:
         """The ids of all rows with one of these statement hashes, without locking them."""
         parameters = {**owner_parameters(owner), "hashes": list(hashes)}
-        return frozenset(row[0] for row in await self._session.fetch(_FIND_SAME_STATEMENT_IDS, parameters))
+        return frozenset(row[0] for row in await self._session.fetch(FIND_SAME_STATEMENT_IDS, parameters))
 
     async def find_linked_ids(self, owner: Owner, ids: Collection[UUID]) -> frozenset[UUID]:
         """The ids that the rows' conflict links name and those of rows that they supersede, without locking."""
         parameters = {**owner_parameters(owner), "ids": list(set(ids))}
-        return frozenset(row[0] for row in await self._session.fetch(_FIND_LINKED_IDS, parameters))
+        return frozenset(row[0] for row in await self._session.fetch(FIND_LINKED_IDS, parameters))
 
     async def exists(self, owner: Owner, id: UUID) -> bool:
         """Whether the owner has a row of this id, in any status."""
@@ -156,7 +157,9 @@ class PostgresMemoryWrites:
 
     async def erase_facts(self, owner: Owner, hashes: Collection[bytes]) -> None:
         """Remove every people_facts copy with one of these statement hashes."""
-        await self._session.execute(_ERASE_FACTS, {**owner_parameters(owner), "hashes": list(hashes)})
+        if hashes:
+            parameters = [{**owner_parameters(owner), "hash": each} for each in sorted(hashes)]
+            await self._session.execute(_ERASE_FACTS, parameters)
 
     async def find_references(self, owner: Owner, id: UUID) -> frozenset[EvidenceReference]:
         """The evidence references that a belief holds."""
@@ -187,12 +190,12 @@ class PostgresMemoryWrites:
         Rows that are locked elsewhere are left out.
         """
         parameters = {"tenant": tenant, "now": now, "limit": limit}
-        return [record_of(row) for row in await self._session.fetch(_FIND_DUE_FOR_UPDATE, parameters)]
+        return [record_of(row) for row in await self._session.fetch(FIND_DUE_FOR_UPDATE, parameters)]
 
     async def find_statement_texts(self, owner: Owner, *, after: UUID | None, limit: int) -> list[tuple[UUID, str]]:
         """(id, statement) of the owner's rows by id, at most `limit`, after an id."""
         parameters = {**owner_parameters(owner), "after": after, "limit": limit}
-        statement = _FIRST_STATEMENT_TEXTS if after is None else _NEXT_STATEMENT_TEXTS
+        statement = FIRST_STATEMENT_TEXTS if after is None else NEXT_STATEMENT_TEXTS
         return [(row.id, row.statement) for row in await self._session.fetch(statement, parameters)]
 
     async def put_display_subject(self, owner: Owner, *, subject: str, shown: str, limit: int) -> int:
@@ -204,7 +207,7 @@ class PostgresMemoryWrites:
             "shown": shown,
             "limit": limit,
         }
-        found = [record_of(row) for row in await self._session.fetch(_FIND_RENAMED_FOR_UPDATE, parameters)]
+        found = [record_of(row) for row in await self._session.fetch(FIND_RENAMED_FOR_UPDATE, parameters)]
         if found:
             rewriting = (
                 update(beliefs)

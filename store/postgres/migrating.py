@@ -45,6 +45,10 @@ ROLE_SETTINGS = (
     RoleSetting(name="idle_in_transaction_session_timeout", value="60s", suits=lambda value: value != "0"),
     # Workers take longer to start than a page takes to be read.
     RoleSetting(name="max_parallel_workers_per_gather", value="0", suits=lambda value: value == "0"),
+    # A plan made while the tables are empty is kept when they grow: it must use an index from the first row on.
+    RoleSetting(name="enable_seqscan", value="off", suits=lambda value: value == "off"),
+    # Compiling takes longer than any of the statements, and a plan without an index seems to cost enough for it.
+    RoleSetting(name="jit", value="off", suits=lambda value: value == "off"),
     # The forms of a page are planned once, for any values: a plan made for some may not suit others.
     RoleSetting(name="plan_cache_mode", value="force_generic_plan", suits=lambda value: value == "force_generic_plan"),
 )

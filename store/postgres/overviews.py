@@ -9,6 +9,7 @@ from store.postgres.classes import EFFECTIVE_STATUS
 from store.postgres.codes import BELIEF_TYPES, SENSITIVITIES, STATUSES
 from store.postgres.predicates import visible
 from store.postgres.sessions import AnyRow
+from store.postgres.tables import IN_ORDER_OF_POSITION
 
 # A row of the answer counts one value of one column: `of` is grouping()'s bit mask, in which that column's bit is 0.
 OVERVIEW = text(f"""
@@ -19,7 +20,7 @@ OVERVIEW = text(f"""
             least(floor(m.confidence * {CONFIDENCE_BANDS}), {CONFIDENCE_BANDS - 1})::integer as band,
             to_char(m.created_at at time zone 'UTC', 'YYYY-MM') as month,
             m.flagged_for_review as flagged
-        from beliefs m where {visible("m")}
+        from beliefs m where {visible("m")} and m.{IN_ORDER_OF_POSITION}
     ) shown
     group by grouping sets ((status), (belief_type), (sensitivity), (band), (month), ())
 """)

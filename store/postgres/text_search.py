@@ -10,6 +10,7 @@ very large owner alone: all its matches are fetched and sorted. Source: The stor
 from store.ports.memories import Direction
 from store.postgres.classes import OF_TEXT, SELECTED_BY_CLASS, FilterShape, beyond, found_elsewhere, order
 from store.postgres.predicates import owned
+from store.postgres.tables import IN_ORDER_OF_POSITION
 
 WALK_ROWS = 500
 """Rows that are walked before anything is known of the text."""
@@ -17,20 +18,21 @@ WALK_ROWS_MAX = 30_000
 WALK_MARGIN = 1.5
 """How many more rows than the first walk promises the second one reads."""
 
+_IN_ORDER = f"{owned('m')} and m.{IN_ORDER_OF_POSITION}"
 # `is true`, lest the planner combine the index of lexemes with one that is led by the owner.
 _MATCHING = f"""(m.tenant_id = :tenant) is true and (m.principal_id = :principal) is true and {OF_TEXT}"""
 
 
 def _walk(direction: Direction, condition: str, limit: str) -> str:
     return f"""(
-        select * from beliefs m where {owned("m")} and {condition} order by {order(direction)} limit {limit}
+        select * from beliefs m where {_IN_ORDER} and {condition} order by {order(direction)} limit {limit}
     ) m"""
 
 
 def _reaches_beyond(direction: Direction, condition: str) -> str:
     """Whether the owner has more rows than the first walk reads."""
     return f"""exists (
-        select from beliefs m where {owned("m")} and {condition} order by {order(direction)} offset {WALK_ROWS} limit 1
+        select from beliefs m where {_IN_ORDER} and {condition} order by {order(direction)} offset {WALK_ROWS} limit 1
     )"""
 
 

@@ -211,21 +211,27 @@ create table imports (
 INDEXES = (
     """
 create index beliefs_by_class on beliefs (tenant_id, principal_id, sensitivity, status, store_position desc, id)
-    include (ends_at)
+    include (ends_at) where status > 0
 """,
     """
 create index beliefs_by_display_subject on beliefs (tenant_id, principal_id, display_subject_key, sensitivity,
-    status, store_position desc, id) include (ends_at)
+    status, store_position desc, id) include (ends_at) where display_subject_key is not null
 """,
-    "create index beliefs_by_position on beliefs (tenant_id, principal_id, store_position desc, id)",
+    """
+create index beliefs_by_position on beliefs (tenant_id, principal_id, store_position desc, id)
+    where store_position > 0
+""",
     """
 create index beliefs_by_session on beliefs (tenant_id, principal_id, source_session_id, sensitivity, status,
-    store_position desc, id) include (ends_at)
+    store_position desc, id) include (ends_at) where source_session_id is not null
 """,
-    "create index beliefs_by_statement on beliefs (tenant_id, principal_id, statement_hash)",
+    """
+create index beliefs_by_statement on beliefs (tenant_id, principal_id, statement_hash)
+    where statement_hash is not null
+""",
     """
 create index beliefs_by_subject on beliefs (tenant_id, principal_id, subject_key, sensitivity, status,
-    store_position desc, id) include (ends_at)
+    store_position desc, id) include (ends_at) where subject_key is not null
 """,
     """
 create index beliefs_by_successor on beliefs (tenant_id, principal_id, superseded_by, id)
@@ -233,15 +239,15 @@ create index beliefs_by_successor on beliefs (tenant_id, principal_id, supersede
 """,
     """
 create index beliefs_by_type on beliefs (tenant_id, principal_id, belief_type, sensitivity, status,
-    store_position desc, id) include (ends_at)
+    store_position desc, id) include (ends_at) where belief_type is not null
 """,
     """
 create index beliefs_due on beliefs (tenant_id, principal_id, sensitivity, ends_at) include (store_position, id)
     where status in (1, 2) and ends_at < 'infinity'
 """,
     """
-create index beliefs_due_by_tenant on beliefs (tenant_id, ends_at)
-    where status in (1, 2) and ends_at < 'infinity'
+create index beliefs_to_be_swept on beliefs (tenant_id, ends_at)
+    where status in (1, 2) and isfinite(ends_at)
 """,
     """
 create index beliefs_flagged on beliefs (tenant_id, principal_id, sensitivity, status, store_position desc, id)

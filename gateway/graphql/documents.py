@@ -1,0 +1,162 @@
+"""Documents that are known before anybody asks: manifests of trusted ones, and those that were asked before.
+
+A manifest is the JSON object that relay-compiler and graphql-codegen write: the SHA-256 of each document's text, in
+hexadecimal and with or without `sha256:` before it, and the text. Several manifests make one set, so that the
+operator's own stands beside one that comes with the program.
+
+What is kept of a document is what its text alone decides: its syntax tree, once it lies within the limits and every
+rule holds. Whatever depends on variables or on the name of an operation is judged with each request.
+Source: GraphQL over HTTP, Appendix on persisted documents.
+"""
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+
+from graphql import DocumentNode, GraphQLError, GraphQLSchema, parse
+
+from gateway.graphql.errors import DocumentError, Label, syntax_error
+from gateway.graphql.limits import TOKENS_MAX, check_limits
+from gateway.graphql.validation import check_document
+from gateway.service.errors import MalformedRequest
+from gateway.service.strict_json import parse_object
+
+PREFIX = "sha256:"
+CACHED_DOCUMENTS_MAX = 500
+CACHED_BYTES_MAX = 16 * 1024 * 1024
+"""What the kept syntax trees take in memory, as estimated."""
+TOKEN_BYTES = 600
+"""What a token takes with its node, measured on graphql-core 3.3: 400 to 560 bytes."""
+
+_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+CountDocument = Callable[[bool], None]
+"""Told of each document that is asked for: whether it was known already."""
+
+
+class InvalidManifest(Exception):
+    """A manifest that can't be trusted; the message names a document by its hash at most."""
+
+
+def read_manifest(content: bytes) -> Mapping[str, str]:
+    """The documents of a manifest by their hash in hexadecimal.
+
+    Raises InvalidManifest for what is no JSON object of texts, each under the hash of itself.
+    """
+    try:
+        members = parse_object("the manifest", content)
+    except MalformedRequest as error:
+        raise InvalidManifest(error.message) from None
+    documents: dict[str, str] = {}
+    for name, text in members.items():
+        identifier = name.removeprefix(PREFIX)
+        if not _HASH.fullmatch(identifier):
+            raise InvalidManifest("the manifest must name each document by its SHA-256 in lower-case hexadecimal")
+        if not isinstance(text, str) or hash_of(text) != identifier:
+            raise InvalidManifest(f"the document {identifier} must be a text of this hash")
+        documents[identifier] = text
+    return documents
+
+
+def hash_of(text: str) -> str:
+    """The SHA-256 of a document's text, in lower-case hexadecimal."""
+    # A lone surrogate, which no document holds, has no UTF-8; it must not be mistaken for another text.
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class TrustedDocuments:
+    """The documents of some manifests, each known by the hash of its text."""
+
+    def __init__(self, *manifests: Mapping[str, str], only: bool = False) -> None:
+        """Trust what the manifests hold; with `only`, nothing else is executed."""
+        self.texts: Mapping[str, str] = {name: text for manifest in manifests for name, text in manifest.items()}
+        self.only = only
+
+
+NO_TRUSTED_DOCUMENTS = TrustedDocuments()
+
+
+class Documents:
+    """The documents of one schema, parsed and checked once while they are remembered."""
+
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
+        count: CountDocument = lambda _: None,
+        *,
+        documents_max: int = CACHED_DOCUMENTS_MAX,
+        bytes_max: int = CACHED_BYTES_MAX,
+    ) -> None:
+        """Prepare the trusted documents. Raises InvalidManifest for one that the schema refuses."""
+        self._schema = schema
+        self._only = trusted.only
+        self._count = count
+        self._documents_max = documents_max
+        self._bytes_max = bytes_max
+        self._bytes = 0
+        self._recent: OrderedDict[str, DocumentNode] = OrderedDict()
+        self._trusted = {name: self._trust(name, text) for name, text in trusted.texts.items()}
+
+    def find(self, *, query: str | None, identifier: str | None) -> DocumentNode:
+        """The document of a text, or the trusted one of a hash; of both, the text must have the hash.
+
+        Raises DocumentError for one that is not trusted where it must be, or that can't be executed.
+        """
+        if query is None:
+            assert identifier is not None, "a request has one of them"
+            return self._find_trusted(identifier)
+        if identifier is not None and hash_of(query) != identifier:
+            raise DocumentError("query must be the text of the hash that is given with it", Label.BAD_REQUEST)
+        if self._only:
+            return self._find_trusted(hash_of(query))
+        document = self._recent.get(query)
+        self._count(document is not None)
+        if document is None:
+            document = self._prepare(query)
+            self._remember(query, document)
+        else:
+            self._recent.move_to_end(query)
+        return document
+
+    def _find_trusted(self, identifier: str) -> DocumentNode:
+        document = self._trusted.get(identifier)
+        self._count(document is not None)
+        if document is None:
+            message = "the document is not among those that this server trusts"
+            raise DocumentError(message, Label.PERSISTED_QUERY_NOT_FOUND)
+        return document
+
+    def _trust(self, name: str, text: str) -> DocumentNode:
+        try:
+            return self._prepare(text)
+        except DocumentError as error:
+            raise InvalidManifest(f"the document {name} can't be executed: {error.message}") from error
+
+    def _prepare(self, text: str) -> DocumentNode:
+        """The document of a text, within the limits and valid. Raises DocumentError."""
+        try:
+            document = parse(text, max_tokens=TOKENS_MAX)
+        except GraphQLError as error:
+            raise syntax_error(error) from None
+        try:
+            check_limits(document)
+        except MalformedRequest as error:
+            raise DocumentError(error.message, Label.VALIDATION_FAILED) from None
+        check_document(self._schema, document)
+        return document
+
+    def _remember(self, text: str, document: DocumentNode) -> None:
+        """Keep a document, and let go of those asked for longest ago beyond the bounds; one alone may exceed them."""
+        size = _size(text, document)
+        if size > self._bytes_max:
+            return
+        self._recent[text] = document
+        self._bytes += size
+        while len(self._recent) > self._documents_max or self._bytes > self._bytes_max:
+            self._bytes -= _size(*self._recent.popitem(last=False))
+
+
+def _size(text: str, document: DocumentNode) -> int:
+    return len(text) * 4 + document.token_count * TOKEN_BYTES
