@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, CountDocument, TrustedDocuments
 from gateway.graphql.endpoint import graphql_routes
 from gateway.http.errors import STATUSES, TransportError
 from gateway.http.exchanges import ExchangeMiddleware, Exchanges, NoExchanges
@@ -41,17 +42,23 @@ def build_app(
     ready: Callable[[], Awaitable[None]],
     version: str,
     exchanges: Exchanges | None = None,
+    trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
+    count_document: CountDocument = lambda _: None,
 ) -> Starlette:
     """The application; without `memories` nothing of the memory surface is registered or documented.
 
-    `ready` returns while the store can serve and raises otherwise; `exchanges` is told of every exchange.
+    `ready` returns while the store can serve and raises otherwise; `exchanges` is told of every exchange,
+    `count_document` of every GraphQL document, whether it was known. Raises InvalidManifest for a trusted document
+    that the schema refuses.
     Source: Memory read API, Mounting.
     """
     reports = exchanges or NoExchanges()
     routes = [
         *health_routes(ready=ready),
         openapi_route(memory=memories is not None, version=version),
-        *graphql_routes(memories=memories, tokens=tokens, version=version),
+        *graphql_routes(
+            memories=memories, tokens=tokens, version=version, trusted=trusted, count_document=count_document
+        ),
         *([] if memories is None else memory_routes(memories=memories, tokens=tokens)),
     ]
     for route in routes:

@@ -19,6 +19,7 @@ from uuid import uuid4
 from starlette.applications import Starlette
 
 from gateway.app import build_app
+from gateway.graphql.documents import InvalidManifest, TrustedDocuments, read_manifest
 from gateway.observability.exchanges import ExchangeReports
 from gateway.observability.metrics import GatewayMetrics
 from gateway.service.demonstration import DemoService, refuse_other_owners
@@ -32,7 +33,7 @@ from gateway.service.operators import OperatorService
 from gateway.service.store_inspection import StoreInspection, count_stored, inspect_store
 from gateway.service.sweeps import SweepService
 from gateway.service.tokens import TokenService
-from gateway.settings import Settings
+from gateway.settings import DocumentsMode, Settings
 from store.domain.keyring import Keyring
 from store.domain.lexical import LEXICAL_VERSION
 from store.ports.errors import StoreUnavailable
@@ -238,14 +239,33 @@ async def database_answers(services: Services) -> bool:
 
 
 def application(services: Services, metrics: GatewayMetrics) -> Starlette:
-    """The application of these services, with the surfaces that the settings mount."""
-    return build_app(
-        memories=services.memories if services.settings.api_enabled else None,
-        tokens=services.tokens,
-        ready=services.store.check,
-        version=VERSION,
-        exchanges=ExchangeReports(metrics),
-    )
+    """The application of these services, with the surfaces that the settings mount.
+
+    Raises StartRefused for a manifest of trusted documents that can't be taken.
+    """
+    settings = services.settings
+    try:
+        return build_app(
+            memories=services.memories if settings.api_enabled else None,
+            tokens=services.tokens,
+            ready=services.store.check,
+            version=VERSION,
+            exchanges=ExchangeReports(metrics),
+            trusted=_trusted_documents(settings),
+            count_document=metrics.document,
+        )
+    except InvalidManifest as error:
+        raise StartRefused(f"In {settings.documents}, {error}.") from error
+
+
+def _trusted_documents(settings: Settings) -> TrustedDocuments:
+    if settings.documents is None:
+        return TrustedDocuments()
+    try:
+        content = settings.documents.read_bytes()
+    except OSError as error:
+        raise StartRefused(f"The manifest {settings.documents} can't be read: {error.strerror}.") from error
+    return TrustedDocuments(read_manifest(content), only=settings.documents_mode is DocumentsMode.ONLY)
 
 
 def _services(
@@ -284,7 +304,7 @@ def _explained(database: Database) -> Iterator[None]:
     try:
         yield
     except SchemaMismatch as error:
-        raise StartRefused(f"In {database.shown}, {error}: run `belief-gateway migrate`.") from error
+        raise StartRefused(f"{error}. `belief-gateway migrate` does it; asked was {database.shown}.") from error
     except UnsuitableSettings as error:
         raise StartRefused(f"In {database.shown}, {error}") from error
     except StoreUnavailable as error:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIX = "AGENT_MEMORY_"
@@ -43,6 +43,13 @@ class LogFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+class DocumentsMode(StrEnum):
+    """What the trusted GraphQL documents are: known beside all others, or the only ones."""
+
+    ALSO = "also"
+    ONLY = "only"
 
 
 class SettingSource(StrEnum):
@@ -157,6 +164,15 @@ class Settings(BaseSettings):
         description="The directory of PostgreSQL's programs for the embedded one. Default: those of the installed "
         "package, else of the system.",
     )
+    documents: DirectoryOrFile | None = Field(
+        default=None,
+        description="A manifest of trusted GraphQL documents by their SHA-256, as relay-compiler and graphql-codegen "
+        "write it; a client may then send the hash in place of the text.",
+    )
+    documents_mode: Annotated[DocumentsMode, BeforeValidator(lambda value: str(value).lower())] = Field(
+        default=DocumentsMode.ALSO,
+        description="Whether trusted documents are executed `also`, or are the `only` ones.",
+    )
     log_level: Annotated[LogLevel, BeforeValidator(lambda value: str(value).lower())] = Field(
         default=LogLevel.INFO, description="How much is logged: debug, info, warning or error."
     )
@@ -169,6 +185,14 @@ class Settings(BaseSettings):
     sweep_interval_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
         default=60.0, description="How often beliefs that have run out are written as expired."
     )
+
+    @field_validator("documents_mode", mode="after")
+    @classmethod
+    def _need_a_manifest(cls, mode: DocumentsMode, info: ValidationInfo) -> DocumentsMode:
+        """Refuse to execute trusted documents only where none are named: nothing could be asked."""
+        if mode is DocumentsMode.ONLY and info.data.get("documents") is None:
+            raise ValueError(f"only needs a manifest, in {PREFIX}DOCUMENTS or --documents")
+        return mode
 
     @property
     def key_path(self) -> Path:

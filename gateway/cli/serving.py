@@ -11,6 +11,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -41,12 +42,20 @@ def serve(
     port: Annotated[int | None, typer.Option("--port", help="The port to listen on; 0 takes a free one.")] = None,
     bind: Annotated[str | None, typer.Option("--bind", help="The address to listen on.")] = None,
     metrics_port: Annotated[int | None, typer.Option("--metrics-port", help="The port of /metrics.")] = None,
+    documents: Annotated[
+        Path | None, typer.Option("--documents", help="A manifest of trusted GraphQL documents, by their SHA-256.")
+    ] = None,
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,
 ) -> None:
     """Serve GraphQL and REST until Ctrl-C or SIGTERM, which stop everything, the embedded database included."""
     settings = load_settings(
-        port=port, bind=bind, metrics_port=metrics_port, data_dir=data_dir, database_url=database_url
+        port=port,
+        bind=bind,
+        metrics_port=metrics_port,
+        documents=documents,
+        data_dir=data_dir,
+        database_url=database_url,
     )
     if demo and not settings.is_given("api_enabled"):
         settings = settings.replaced(api_enabled=True)
@@ -92,7 +101,7 @@ async def _serve(
     async with running(settings, metrics=metrics, for_demo=demo) as services:
         url = url_of(listener)
         lines = await prepare_demo(services, url) if demo else []
-        servers = [_Server(application(services, metrics)), _Server(metrics_application(metrics))]
+        servers = [GatewayServer(application(services, metrics)), GatewayServer(metrics_application(metrics))]
         async with going_on(background_tasks(services, metrics), metrics):
             interruption.react_with(partial(_end, servers))
             _announce(settings, url, url_of(metrics_listener), lines)
@@ -104,7 +113,7 @@ async def _serve(
         _log.info("stopping")
 
 
-class _Server(uvicorn.Server):
+class GatewayServer(uvicorn.Server):
     """A server on a socket of ours, that leaves signals to the command."""
 
     def __init__(self, app: Starlette) -> None:
@@ -135,7 +144,7 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _end(servers: Sequence[_Server]) -> None:
+def _end(servers: Sequence[GatewayServer]) -> None:
     for server in servers:
         server.end()
 

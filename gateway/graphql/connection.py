@@ -6,16 +6,12 @@ Source: Memory read API, Pagination; the connection's form is the one of the Cur
 # mypy: allow-untyped-decorators
 # The library's decorators are declared to return anything.
 
-from typing import TypeAlias
-
 import strawberry
 
-from gateway.graphql.context import Exchange, MemoryReads
+from gateway.graphql.context import MemoryReads
 from gateway.graphql.memory_types import Memory
 from gateway.service.memory_reading import MemoryPage
 from gateway.service.memory_requests import MemorySelection
-
-Info: TypeAlias = strawberry.Info[Exchange, None]
 
 
 @strawberry.type(description="Where a page lies in the whole, under the same filter and ceiling.")

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import TypeVar
 
+from gateway.graphql.answer_size import AnswerSize
 from gateway.graphql.loaders import MemoryLinks
 from gateway.service.memories import PublicMemoryService
 from gateway.service.memory_reading import MemoryReading
@@ -66,6 +67,7 @@ class Exchange:
         """Serve a principal; without `memories` their surface is off."""
         self.principal = principal
         self.version = version
+        self.size = AnswerSize()
         self.surface = memories
         self._reads: MemoryReads | None = None
 

@@ -14,10 +14,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 
-from graphql import DocumentNode, GraphQLError, GraphQLSchema, parse
+from graphql import DocumentNode, GraphQLSchema
 
-from gateway.graphql.errors import DocumentError, Label, syntax_error
-from gateway.graphql.limits import TOKENS_MAX, check_limits
+from gateway.graphql.errors import DocumentError, Label
+from gateway.graphql.limits import parse_within_limits
 from gateway.graphql.validation import check_document
 from gateway.service.errors import MalformedRequest
 from gateway.service.strict_json import parse_object
@@ -136,19 +136,12 @@ class Documents:
 
     def _prepare(self, text: str) -> DocumentNode:
         """The document of a text, within the limits and valid. Raises DocumentError."""
-        try:
-            document = parse(text, max_tokens=TOKENS_MAX)
-        except GraphQLError as error:
-            raise syntax_error(error) from None
-        try:
-            check_limits(document)
-        except MalformedRequest as error:
-            raise DocumentError(error.message, Label.VALIDATION_FAILED) from None
+        document = parse_within_limits(text)
         check_document(self._schema, document)
         return document
 
     def _remember(self, text: str, document: DocumentNode) -> None:
-        """Keep a document, and let go of those asked for longest ago beyond the bounds; one alone may exceed them."""
+        """Keep a document unless it is too large by itself; those asked for longest ago make room for it."""
         size = _size(text, document)
         if size > self._bytes_max:
             return

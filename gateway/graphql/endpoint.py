@@ -4,7 +4,8 @@ Three kinds of failure. Of the exchange (method, credentials, type, size, member
 whatever is accepted. Of the document (syntax, rules, variables, operation): 400 in the media type of GraphQL, and
 200 in plain JSON, where clients expect to find it in the body. Of a field: null and an error at its path, with 200;
 except that a query which the store could not answer is 503 as a whole, since an answer with holes could be taken
-for one without beliefs. A mutation always tells what was applied.
+for one without beliefs, and that one whose answer would grow too large is refused as a document is. A mutation
+always tells what was applied.
 Source: GraphQL over HTTP; belief store decisions, Errors.
 """
 
@@ -14,11 +15,9 @@ from typing import Any
 from graphql import (
     DocumentNode,
     ExecutionResult,
-    GraphQLError,
     OperationDefinitionNode,
     OperationType,
     execute,
-    parse,
 )
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,6 +25,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from gateway.graphql.context import Exchange
+from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, CountDocument, Documents, TrustedDocuments
 from gateway.graphql.errors import (
     NAMES,
     DocumentError,
@@ -33,17 +33,14 @@ from gateway.graphql.errors import (
     field_error_body,
     field_failure,
     request_error_body,
-    syntax_error,
 )
 from gateway.graphql.exchange import GRAPHQL_RESPONSE, GraphQLRequest, negotiated_media_type, read_request, respond
-from gateway.graphql.limits import TOKENS_MAX, check_limits
 from gateway.graphql.schema import build_schema
-from gateway.graphql.validation import check_document, check_variables, select_operation
+from gateway.graphql.validation import check_variables, select_operation
 from gateway.http.auth import authenticate
 from gateway.http.errors import TransportError, failure_of
 from gateway.service.errors import ErrorCode, MalformedRequest, Unavailable
 from gateway.service.memories import PublicMemoryService
-from gateway.service.principal import Principal
 from gateway.service.tokens import TokenService
 
 PATH = "/graphql"
@@ -55,12 +52,21 @@ ALLOWED = "GET, HEAD, POST, OPTIONS"
 class GraphQLEndpoint:
     """One deployment's GraphQL: an ASGI application for a single path."""
 
-    def __init__(self, *, memories: PublicMemoryService | None, tokens: TokenService, version: str) -> None:
-        """Serve the memory surface where `memories` is given."""
+    def __init__(
+        self,
+        *,
+        memories: PublicMemoryService | None,
+        tokens: TokenService,
+        version: str,
+        trusted: TrustedDocuments,
+        count_document: CountDocument,
+    ) -> None:
+        """Serve the memory surface where `memories` is given. Raises InvalidManifest."""
         self._memories = memories
         self._tokens = tokens
         self._version = version
         self._schema = build_schema(memory=memories is not None)
+        self._documents = Documents(self._schema._schema, trusted, count_document)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -93,26 +99,20 @@ class GraphQLEndpoint:
         document, operation = self._prepare(asked)
         if operation.operation is not OperationType.QUERY and request.method != "POST":
             raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, "a mutation is asked by POST", {"allow": "POST"})
-        result = await self._execute(principal, asked, document)
-        return respond(_payload(operation, result), status=200, media_type=media_type, headers={})
+        exchange = Exchange(principal, self._memories, self._version)
+        result = await self._execute(exchange, asked, document)
+        return respond(
+            _payload(operation, result, exchange.size.refusal), status=200, media_type=media_type, headers={}
+        )
 
     def _prepare(self, asked: GraphQLRequest) -> tuple[DocumentNode, OperationDefinitionNode]:
         """The document, and its operation that is meant. Raises DocumentError."""
-        try:
-            document = parse(asked.query, max_tokens=TOKENS_MAX)
-        except GraphQLError as error:
-            raise syntax_error(error) from None
-        try:
-            check_limits(document)
-        except MalformedRequest as error:
-            raise DocumentError(error.message, Label.VALIDATION_FAILED) from None
-        check_document(self._schema._schema, document)
+        document = self._documents.find(query=asked.query, identifier=asked.identifier)
         operation = select_operation(document, asked.operation_name)
         check_variables(self._schema._schema, operation, asked.variables)
         return document, operation
 
-    async def _execute(self, principal: Principal, asked: GraphQLRequest, document: DocumentNode) -> ExecutionResult:
-        exchange = Exchange(principal, self._memories, self._version)
+    async def _execute(self, exchange: Exchange, asked: GraphQLRequest, document: DocumentNode) -> ExecutionResult:
         try:
             result = execute(
                 self._schema._schema,
@@ -130,22 +130,41 @@ class GraphQLEndpoint:
             await exchange.close()
 
 
-def graphql_routes(*, memories: PublicMemoryService | None, tokens: TokenService, version: str) -> list[Route]:
-    """The routes of this transport; `memories` None: the memory surface is off."""
-    return [Route(PATH, GraphQLEndpoint(memories=memories, tokens=tokens, version=version))]
+def graphql_routes(
+    *,
+    memories: PublicMemoryService | None,
+    tokens: TokenService,
+    version: str,
+    trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
+    count_document: CountDocument = lambda _: None,
+) -> list[Route]:
+    """The routes of this transport; `memories` None: the memory surface is off.
 
-
-def _payload(operation: OperationDefinitionNode, result: ExecutionResult) -> Mapping[str, Any]:  # Any: JSON
-    """The body of an executed operation.
-
-    Raises Unavailable for a query that the store could not answer whole, DocumentError where nothing was executed.
+    `count_document` is told of each document asked for, whether it was known. Raises InvalidManifest.
     """
+    endpoint = GraphQLEndpoint(
+        memories=memories, tokens=tokens, version=version, trusted=trusted, count_document=count_document
+    )
+    return [Route(PATH, endpoint)]
+
+
+def _payload(
+    operation: OperationDefinitionNode, result: ExecutionResult, refusal: MalformedRequest | None
+) -> Mapping[str, Any]:  # Any: JSON
+    """The body of an executed operation; `refusal` says why it was not shown to its end.
+
+    Raises Unavailable for a query that the store could not answer whole, DocumentError for one whose answer grew too
+    large, and where nothing was executed.
+    """
+    is_query = operation.operation is OperationType.QUERY
+    if refusal is not None and is_query:
+        raise DocumentError(refusal.message, Label.VALIDATION_FAILED)
     errors: list[dict[str, Any]] = []  # Any: JSON
     for error in result.errors or ():
         failure = field_failure(error)
         if error.path is None:
             raise DocumentError(failure.message, Label.BAD_USER_INPUT, error)
-        if failure.code is ErrorCode.UNAVAILABLE and operation.operation is OperationType.QUERY:
+        if failure.code is ErrorCode.UNAVAILABLE and is_query:
             raise Unavailable(failure.message)
         if len(errors) < ERRORS_MAX:
             errors.append(field_error_body(error, failure))

@@ -1,10 +1,14 @@
 """GraphQL over HTTP: what a request asks, and in which media type it is answered.
 
-Members beside the four that are known are ignored, as the protocol has it; so are query parameters of a POST.
-Source: GraphQL over HTTP; belief store decisions, Errors (the order of failures).
+Members beside those that are known are ignored, as the protocol has it; so are query parameters of a POST.
+A document is given by its text, by the hash of it as `documentId`, or by the hash in the extension that Apollo's
+clients write.
+Source: GraphQL over HTTP, with its appendix on persisted documents; belief store decisions, Errors (the order of
+failures).
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,12 +27,18 @@ GRAPHQL_RESPONSE = "application/graphql-response+json"
 
 QUERY_PARAMETERS_MAX = 64
 
+_MEMBERS = ("query", "documentId", "operationName", "variables", "extensions")
+_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphQLRequest:
     """What is asked, taken strictly."""
 
-    query: str
+    query: str | None
+    """The text of the document; None where its hash is given alone."""
+    identifier: str | None
+    """The SHA-256 of its text in hexadecimal, if it was given."""
     operation_name: str | None
     variables: Mapping[str, Any]  # Any: JSON
 
@@ -43,21 +53,45 @@ async def read_request(request: Request) -> GraphQLRequest:
         if "content-type" in request.headers:
             require_json(request)
         members = _parameters(request)
-    query = members.get("query")
-    if not isinstance(query, str):
-        raise MalformedRequest("query", "must be given as a string")
     operation_name = members.get("operationName")
     if operation_name is not None and not isinstance(operation_name, str):
         raise MalformedRequest("operationName", "must be a string")
     for name in ("variables", "extensions"):
         if members.get(name) is not None and not isinstance(members[name], dict):
             raise MalformedRequest(name, "must be a JSON object")
+    identifier = _identifier(members)
+    query = members.get("query")
+    if not isinstance(query, str) and not (query is None and identifier is not None):
+        raise MalformedRequest("query", "must be given as a string")
     check_text("query", query)
+    check_text("operationName", operation_name)
     variables = members.get("variables") or {}
     for name, value in variables.items():
         check_text("variables", name)
         check_text(f"${name}" if name.isidentifier() and len(name) <= 64 else "variables", value)
-    return GraphQLRequest(query=query, operation_name=operation_name, variables=variables)
+    return GraphQLRequest(query=query, identifier=identifier, operation_name=operation_name, variables=variables)
+
+
+def _identifier(members: Mapping[str, Any]) -> str | None:  # Any: JSON
+    """The hash of the document, in whichever way it is given. Raises MalformedRequest for what is no hash."""
+    given = members.get("documentId")
+    found = None if given is None else _hash("documentId", given, prefix="sha256:")
+    extension = (members.get("extensions") or {}).get("persistedQuery")
+    if extension is None:
+        return found
+    if not isinstance(extension, dict) or extension.get("version") != 1:
+        raise MalformedRequest("extensions.persistedQuery", "must be an object with the version 1")
+    other = _hash("extensions.persistedQuery.sha256Hash", extension.get("sha256Hash"))
+    if found not in {None, other}:
+        raise MalformedRequest("documentId", "must be the same as extensions.persistedQuery.sha256Hash")
+    return other
+
+
+def _hash(name: str, value: Any, *, prefix: str = "") -> str:  # Any: JSON
+    digits = value.removeprefix(prefix) if isinstance(value, str) and value.startswith(prefix) else ""
+    if not _HASH.fullmatch(digits):
+        raise MalformedRequest(name, f"must be {prefix and f'{prefix!r} and '}64 digits of lower-case hexadecimal")
+    return digits
 
 
 def _parameters(request: Request) -> dict[str, Any]:  # Any: JSON
@@ -75,7 +109,7 @@ def _parameters(request: Request) -> dict[str, Any]:  # Any: JSON
         ) from None
     members: dict[str, Any] = {}
     for name, value in pairs:
-        if name not in {"query", "operationName", "variables", "extensions"}:
+        if name not in _MEMBERS:
             continue
         if name in members:
             raise MalformedRequest(name, "must not be given twice")

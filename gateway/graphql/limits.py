@@ -1,4 +1,4 @@
-"""Static bounds on a document, checked before anything walks it twice.
+"""Static bounds on a document, checked before anything walks it twice; what its variables decide is `cost`.
 
 Each fragment is measured once, so the check is linear in the document even where spreads double: twenty fragments
 that each spread the next one twice stand for a million fields, and are measured as twenty. What expands beyond a
@@ -16,13 +16,15 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLError,
     InlineFragmentNode,
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
+    parse,
 )
 
-from gateway.service.errors import MalformedRequest
+from gateway.graphql.errors import DocumentError, Label, syntax_error
 
 TOKENS_MAX = 5_000
 """Lexical tokens of a document, which the parser counts."""
@@ -41,7 +43,38 @@ ALIASES_MAX = 100
 DIRECTIVES_MAX = 50
 """Directives of an operation once its fragments are expanded."""
 
-_INTROSPECTION = frozenset({"__schema", "__type"})
+INTROSPECTION_FIELDS = frozenset({"__schema", "__type"})
+
+_BOUNDS: Mapping[str, int] = {
+    "tokens": TOKENS_MAX,
+    "depth": DEPTH_MAX,
+    "introspection_depth": INTROSPECTION_DEPTH_MAX,
+    "nesting": NESTING_MAX,
+    "fields": FIELDS_MAX,
+    "root_fields": ROOT_FIELDS_MAX,
+    "aliases": ALIASES_MAX,
+    "directives": DIRECTIVES_MAX,
+}
+_WHILE_IT_GROWS = ("nesting", "introspection_depth", "fields", "aliases", "directives")
+_WHEN_IT_IS_WHOLE = ("depth", "root_fields")
+"""Not while it grows: the same fragment may stand beneath introspection, which has its own depth, or deeper."""
+
+_OF_THE_PARSER = {"tokens": "Document contains more than", "nesting": "Document is nested too deeply"}
+_PARSER_MAXIMA = {"tokens": TOKENS_MAX, "nesting": 200}
+"""What the parser stops at, and how it says so; of nesting it bears more than our walks do."""
+
+
+class LimitExceeded(DocumentError):
+    """A document beyond a limit: the name of the limit, the value and the maximum stand in the message."""
+
+    def __init__(self, limit: str, *, value: int, maximum: int, counted_to_the_end: bool) -> None:
+        """`counted_to_the_end` False: counting stopped at the value."""
+        found = f"{value}" if counted_to_the_end else f"at least {value}"
+        super().__init__(
+            f"query exceeds the limit on {limit.replace('_', ' ')}: it has {found}, the maximum is {maximum}",
+            Label.VALIDATION_FAILED,
+        )
+        self.limit = limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +102,22 @@ class _Extent:
         )
 
 
+def parse_within_limits(text: str) -> DocumentNode:
+    """The document of a text. Raises DocumentError for one that is none, LimitExceeded for one beyond a bound."""
+    try:
+        document = parse(text, max_tokens=TOKENS_MAX)
+    except GraphQLError as error:
+        for limit, words in _OF_THE_PARSER.items():
+            if words in error.message:
+                value = _PARSER_MAXIMA[limit] + 1
+                raise LimitExceeded(limit, value=value, maximum=_BOUNDS[limit], counted_to_the_end=False) from None
+        raise syntax_error(error) from None
+    check_limits(document)
+    return document
+
+
 def check_limits(document: DocumentNode) -> None:
-    """Raise MalformedRequest for the first bound that the document exceeds."""
+    """Raise LimitExceeded for the first bound that the document exceeds."""
     fragments = {
         definition.name.value: definition
         for definition in document.definitions
@@ -84,12 +131,8 @@ def check_limits(document: DocumentNode) -> None:
             extent = measure.selections(definition.selection_set, 0)
             own = _directives(definition.directives)
             own += sum(_directives(variable.directives) for variable in definition.variable_definitions or ())
-            _check(extent.beside(_Extent(directives=own)))
-            # Not while it grows: the same fragment may stand beneath introspection, which has its own depth.
-            if extent.depth > DEPTH_MAX:
-                raise MalformedRequest("query", f"must not select fields deeper than {DEPTH_MAX}")
-            if extent.root_fields > ROOT_FIELDS_MAX:
-                raise MalformedRequest("query", f"must not select more than {ROOT_FIELDS_MAX} root fields")
+            whole = extent.beside(_Extent(directives=own))
+            _check(whole, _WHILE_IT_GROWS + _WHEN_IT_IS_WHOLE, counted_to_the_end=True)
 
 
 class _Measure:
@@ -103,12 +146,12 @@ class _Measure:
     def selections(self, selection_set: SelectionSetNode, nesting: int) -> _Extent:
         """The extent of a selection set that lies this many selection sets deep."""
         if nesting > NESTING_MAX:
-            raise MalformedRequest("query", f"must not nest selections and fragments deeper than {NESTING_MAX}")
+            raise LimitExceeded("nesting", value=nesting, maximum=NESTING_MAX, counted_to_the_end=False)
         extent = _Extent()
         for selection in selection_set.selections:
             extent = extent.beside(self._selection(selection, nesting + 1))
             # While it grows, not afterwards: the numbers of an expanding document have no end.
-            _check(extent)
+            _check(extent, _WHILE_IT_GROWS, counted_to_the_end=False)
         return extent
 
     def fragment(self, name: str, nesting: int) -> _Extent:
@@ -139,7 +182,7 @@ class _Measure:
 
     def _field(self, field: FieldNode, nesting: int) -> _Extent:
         inner = _Extent() if field.selection_set is None else self.selections(field.selection_set, nesting)
-        introspects = field.name.value in _INTROSPECTION
+        introspects = field.name.value in INTROSPECTION_FIELDS
         return _Extent(
             depth=1 if introspects else inner.depth + 1,
             introspection_depth=inner.depth + 1 if introspects else inner.introspection_depth,
@@ -155,13 +198,8 @@ def _directives(nodes: Iterable[DirectiveNode] | None) -> int:
     return sum(1 for _ in nodes or ())
 
 
-def _check(extent: _Extent) -> None:
-    for size, bound, what in (
-        (extent.nesting, NESTING_MAX, "nest selections and fragments deeper than {}"),
-        (extent.introspection_depth, INTROSPECTION_DEPTH_MAX, "introspect deeper than {} fields"),
-        (extent.fields, FIELDS_MAX, "select more than {} fields"),
-        (extent.aliases, ALIASES_MAX, "use more than {} aliases"),
-        (extent.directives, DIRECTIVES_MAX, "use more than {} directives"),
-    ):
-        if size > bound:
-            raise MalformedRequest("query", f"must not {what.format(bound)}")
+def _check(extent: _Extent, limits: Iterable[str], *, counted_to_the_end: bool) -> None:
+    for limit in limits:
+        value: int = getattr(extent, limit)
+        if value > _BOUNDS[limit]:
+            raise LimitExceeded(limit, value=value, maximum=_BOUNDS[limit], counted_to_the_end=counted_to_the_end)

@@ -10,14 +10,10 @@ from uuid import UUID
 
 from strawberry.dataloader import DataLoader
 
-from gateway.service.errors import MalformedRequest
 from gateway.service.memory_reading import MemoryReading
 from gateway.service.principal import Principal
 from gateway.views.memories import MemoryView
 from store.domain.vocabulary import Sensitivity
-
-LINKED_MEMORIES_MAX = 20_000
-"""Beliefs reached by links in one answer: a page of 200 with all its links stays below it, 64, 16 and 1 a belief."""
 
 Answer = TypeVar("Answer")
 Found = TypeVar("Found")
@@ -45,32 +41,19 @@ class MemoryLinks:
         self._principal = principal
         self._named: DataLoader[_Key, MemoryView | None] = DataLoader(self._load_named)
         self._superseded: DataLoader[_Key, Sequence[MemoryView]] = DataLoader(self._load_superseded)
-        self._count = 0
 
     async def find(self, id: UUID, ceiling: Sensitivity) -> MemoryView | None:
         """The belief, or None if it can't be seen."""
-        self._charge(1)
         return await self._named.load(_Key(ceiling, id))
 
     async def find_many(self, ids: Sequence[UUID], ceiling: Sensitivity) -> Sequence[MemoryView]:
         """Those of the ids that can be seen, in the order of the ids."""
-        self._charge(len(ids))
         found = await self._named.load_many([_Key(ceiling, id) for id in ids])
         return [view for view in found if view is not None]
 
     async def find_superseded(self, id: UUID, ceiling: Sensitivity) -> Sequence[MemoryView]:
         """The beliefs that this one replaced, nearest first, never past one that can't be seen."""
-        self._charge(0)
-        found = await self._superseded.load(_Key(ceiling, id))
-        self._charge(len(found))
-        return found
-
-    def _charge(self, count: int) -> None:
-        """Count what is about to be shown. Raises MalformedRequest once the answer has grown too large."""
-        # Before it is fetched where the number is known: what follows from it grows many times faster.
-        self._count += count
-        if self._count > LINKED_MEMORIES_MAX:
-            raise MalformedRequest("query", f"must not reach more than {LINKED_MEMORIES_MAX} memories through links")
+        return await self._superseded.load(_Key(ceiling, id))
 
     async def _load_named(self, keys: list[_Key]) -> list[MemoryView | None]:
         found = await self._load(keys, lambda reading, ids, ceiling: reading.find_many(self._principal, ids, ceiling))

@@ -11,8 +11,8 @@ from typing import Annotated, TypeVar
 
 import strawberry
 
-from gateway.graphql.connection import Info, MemoryConnection, memory_connection
-from gateway.graphql.memory_types import Memory, MemoryOverview
+from gateway.graphql.connection import MemoryConnection, memory_connection
+from gateway.graphql.memory_types import Info, Memory, MemoryOverview
 from gateway.graphql.selection import selects
 from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection
 from gateway.views.overview import OverviewView
@@ -104,6 +104,8 @@ class MemoryQuery:
         page = await reads.ask(
             lambda reading: reading.browse(reads.principal, selection, paging, with_opposite=with_opposite)
         )
+        if not info.context.size.admits(len(page.edges), info._raw_info):
+            return None
         return memory_connection(reads, selection, page)
 
     @strawberry.field(description="One belief; not_found alike if there is none, it is another's or above the ceiling.")

@@ -10,13 +10,18 @@ to, which a mutation may just have changed, is shown all the same. A belief with
 # mypy: allow-untyped-decorators
 # The library's decorators are declared to return anything.
 
+from typing import TypeAlias
+
 import strawberry
 
+from gateway.graphql.context import Exchange
 from gateway.graphql.exposure import exposed_type, exposing
 from gateway.graphql.loaders import MemoryLinks
 from gateway.views.memories import MemoryView
 from gateway.views.overview import OverviewView
 from store.domain.vocabulary import Sensitivity
+
+Info: TypeAlias = strawberry.Info[Exchange, None]
 
 MemoryOverview = exposed_type(OverviewView, "MemoryOverview")
 
@@ -38,15 +43,18 @@ class Memory:
         self.links = links
 
     @strawberry.field(description="The beliefs of conflictsWith themselves, in the same order.")
-    async def conflicts_with_memories(self) -> list["Memory"] | None:
+    async def conflicts_with_memories(self, info: Info) -> list["Memory"] | None:
         """The visible beliefs that contradict it."""
+        # Before they are fetched: what follows from them grows many times faster.
+        if not info.context.size.admits(len(self.view.conflicts_with), info._raw_info):
+            return None
         found = await self.links.find_many(self.view.conflicts_with, self.ceiling)
         return [Memory(view, self.ceiling, self.links) for view in found]
 
     @strawberry.field(description="The belief of supersededBy itself.")
-    async def superseded_by_memory(self) -> "Memory | None":
+    async def superseded_by_memory(self, info: Info) -> "Memory | None":
         """The belief that replaced it, if it is visible."""
-        if self.view.superseded_by is None:
+        if self.view.superseded_by is None or not info.context.size.admits(1, info._raw_info):
             return None
         found = await self.links.find(self.view.superseded_by, self.ceiling)
         return None if found is None else Memory(found, self.ceiling, self.links)
@@ -54,7 +62,9 @@ class Memory:
     @strawberry.field(
         description="The beliefs that it replaced, nearest first: at most 16, and none beyond one you may not see."
     )
-    async def supersedes(self) -> list["Memory"] | None:
+    async def supersedes(self, info: Info) -> list["Memory"] | None:
         """The visible line of beliefs behind it."""
         found = await self.links.find_superseded(self.view.id, self.ceiling)
+        if not info.context.size.admits(len(found), info._raw_info):
+            return None
         return [Memory(view, self.ceiling, self.links) for view in found]

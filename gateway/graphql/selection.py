@@ -3,7 +3,7 @@
 Parts of an answer that cost a statement of their own are computed only when they are selected.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from graphql import (
@@ -17,6 +17,16 @@ from graphql import (
     SelectionSetNode,
     VariableNode,
 )
+
+
+def fields_beneath(nodes: Sequence[FieldNode], info: GraphQLResolveInfo[Any]) -> Collection[list[FieldNode]]:
+    """What is selected beneath a field, which may stand in several places: the nodes of each field of the answer."""
+    merged: dict[str, list[FieldNode]] = {}
+    for node in nodes:
+        if node.selection_set is not None:
+            for field in _fields(node.selection_set, info, set()):
+                merged.setdefault((field.alias or field.name).value, []).append(field)
+    return merged.values()
 
 
 def selects(info: GraphQLResolveInfo[Any], *path: str) -> bool:
@@ -36,7 +46,7 @@ def selects(info: GraphQLResolveInfo[Any], *path: str) -> bool:
 def _fields(selection_set: SelectionSetNode, info: GraphQLResolveInfo[Any], seen: set[str]) -> Iterator[FieldNode]:
     """Every field of a selection set once it is flat; each fragment is entered once."""
     for selection in selection_set.selections:
-        if not all(_holds(directive, info.variable_values) for directive in selection.directives or ()):
+        if not all(holds(directive, info.variable_values) for directive in selection.directives or ()):
             continue
         if isinstance(selection, FieldNode):
             yield selection
@@ -50,7 +60,7 @@ def _fields(selection_set: SelectionSetNode, info: GraphQLResolveInfo[Any], seen
             yield from _fields(selection.selection_set, info, seen)
 
 
-def _holds(directive: DirectiveNode, variables: Any) -> bool:  # Any: Strawberry hands on a plain dictionary
+def holds(directive: DirectiveNode, variables: Any) -> bool:  # Any: Strawberry hands on a plain dictionary
     """Whether a directive lets its selection stand."""
     name = directive.name.value
     if name not in {"include", "skip"} or not directive.arguments:

@@ -62,6 +62,12 @@ class GatewayMetrics:
             buckets=_SECONDS,
             registry=registry,
         )
+        self._documents = Counter(
+            "belief_gateway_graphql_documents",
+            "GraphQL documents that were asked for: known (parsed and checked before, or trusted) or new.",
+            ("kind",),
+            registry=registry,
+        )
         self._last_use_failures = Counter(
             "belief_gateway_last_use_failures", "Last uses of tokens that could not be written.", registry=registry
         )
@@ -102,6 +108,10 @@ class GatewayMetrics:
     def not_mounted(self, surface: str) -> None:
         """One request for a surface that is switched off."""
         self._not_mounted.labels(surface).inc()
+
+    def document(self, known: bool) -> None:
+        """One GraphQL document that was asked for, and whether it was known."""
+        self._documents.labels("known" if known else "new").inc()
 
     def last_use_failed(self) -> None:
         """One last use of a token that could not be written."""

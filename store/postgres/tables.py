@@ -150,7 +150,7 @@ beliefs = Table(
 # planner takes a partial index only for a query that says the condition: so each query finds its own index and no
 # other, also while the tables are empty and all seem to cost the same. (Plans that are made then are kept.)
 IN_ORDER_OF_POSITION = "store_position > 0"
-IN_CLASSES = "status > 0"
+IN_CLASSES = "sensitivity >= 0"
 
 
 def _ranged(name: str, *leading: str, only: str) -> Index:

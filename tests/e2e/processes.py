@@ -170,6 +170,11 @@ class Server:
         self._log = _Lines(self.process.stderr)
 
     @property
+    def output(self) -> str:
+        """What it has written to standard output."""
+        return self._output.text
+
+    @property
     def log(self) -> str:
         """What it has written to standard error."""
         return self._log.text

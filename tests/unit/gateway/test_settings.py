@@ -74,7 +74,7 @@ def test_a_bad_value_is_refused_by_the_name_of_its_variable_alone(
 
 
 def test_a_bad_option_is_refused_by_its_own_name() -> None:
-    with pytest.raises(SettingsError, match="^--metrics-port: must be"):
+    with pytest.raises(SettingsError, match=r"^--metrics-port: must be"):
         load_settings(metrics_port=-1)
 
 

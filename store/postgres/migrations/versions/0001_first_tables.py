@@ -211,7 +211,7 @@ create table imports (
 INDEXES = (
     """
 create index beliefs_by_class on beliefs (tenant_id, principal_id, sensitivity, status, store_position desc, id)
-    include (ends_at) where status > 0
+    include (ends_at) where sensitivity >= 0
 """,
     """
 create index beliefs_by_display_subject on beliefs (tenant_id, principal_id, display_subject_key, sensitivity,

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import httpx
 from starlette.applications import Starlette
 
+from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, CountDocument, TrustedDocuments
 from gateway.graphql.endpoint import graphql_routes
 from gateway.service.environment import Environment
 from gateway.service.memories import PublicMemoryService
@@ -124,7 +125,12 @@ class Client:
 
 
 @asynccontextmanager
-async def deployment(*records: MemoryRecord, memory: bool = True) -> AsyncIterator[Client]:
+async def deployment(
+    *records: MemoryRecord,
+    memory: bool = True,
+    trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
+    count_document: CountDocument = lambda _: None,
+) -> AsyncIterator[Client]:
     """A client of a gateway that holds these beliefs, with a full token of the owner that factories make."""
     store = ObservedStore()
 
@@ -138,7 +144,10 @@ async def deployment(*records: MemoryRecord, memory: bool = True) -> AsyncIterat
     tokens = TokenService(InMemoryStore(), clock=lambda: factories.NOW, new_id=factories.identifier)
     environment = Environment(keyring=KEYRING, clock=lambda: factories.NOW)
     memories = PublicMemoryService(store, environment) if memory else None
-    app = Starlette(routes=graphql_routes(memories=memories, tokens=tokens, version="1.2.3"))
+    routes = graphql_routes(
+        memories=memories, tokens=tokens, version="1.2.3", trusted=trusted, count_document=count_document
+    )
+    app = Starlette(routes=routes)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
         granted = {scope.value: await _token(tokens, factories.owner(), {scope.value}) for scope in AccessScope}
         full = await _token(tokens, factories.owner(), {"memory.read", "memory.write"})

@@ -5,9 +5,9 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from pydantic.alias_generators import to_camel
 
-from gateway.graphql.endpoint import ERRORS_MAX
-from gateway.graphql.loaders import LINKED_MEMORIES_MAX
+from gateway.graphql.answer_size import VALUES_MAX
 from gateway.views.memories import MemoryView, memory_view
 from store.domain.memories import MemoryRecord
 from store.domain.vocabulary import MemoryStatus, Sensitivity
@@ -226,19 +226,56 @@ async def test_links_stay_under_the_ceiling_of_their_field() -> None:
     assert {"low": low, "high": high} == data
 
 
-async def test_an_answer_that_grows_without_end_is_refused() -> None:
-    records = beliefs(30)
-    clique = [
+def clique(count: int) -> list[MemoryRecord]:
+    """So many beliefs, each in conflict with all the others."""
+    records = beliefs(count)
+    return [
         replace(record, conflicts_with=tuple(sorted(other.id for other in records if other is not record)))
         for record in records
     ]
-    link = "conflictsWithMemories { "
-    async with deployment(*clique) as client:
-        response = await client.post(f"{{ memories(ceiling: PUBLIC) {{ nodes {{ {link * 4} id {'}' * 4} }} }} }}")
-    errors = response.json()["errors"]
-    assert ERRORS_MAX == len(errors)
-    expected = f"query must not reach more than {LINKED_MEMORIES_MAX} memories through links"
-    assert {(expected, "malformed_request")} == {(error["message"], error["extensions"]["code"]) for error in errors}
+
+
+TOO_LARGE = f"query must not show more than {VALUES_MAX} values of memories at once"
+ALL_FIELDS = " ".join(to_camel(name) for name in MemoryView.model_fields)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"{{ memories(ceiling: PUBLIC) {{ nodes {{ {'conflictsWithMemories { ' * 4} id {' }' * 4} }} }} }}",
+        f"{{ memories(ceiling: PUBLIC) {{ nodes {{ ...F conflictsWithMemories {{ {ALL_FIELDS} ...F }} }} }} }}"
+        f" fragment F on Memory {{ conflictsWithMemories {{ {ALL_FIELDS} }} }}",
+    ],
+)
+async def test_an_answer_that_grows_without_end_is_refused_as_a_whole(query: str) -> None:
+    async with deployment(*clique(30)) as client:
+        response = await client.post(query)
+    assert 400 == response.status_code
+    assert {"errors"} == set(response.json())
+    [error] = response.json()["errors"]
+    assert (TOO_LARGE, "malformed_request") == (error["message"], error["extensions"]["code"])
+
+
+async def test_a_page_with_every_field_and_every_link_is_within_the_bound() -> None:
+    async with deployment(*clique(30)) as client:
+        query = f"{{ memories(ceiling: PUBLIC) {{ nodes {{ {ALL_FIELDS} conflictsWithMemories {{ {ALL_FIELDS} }} }} }} }}"
+        data = await client.data(query)
+    assert 30 == len(data["memories"]["nodes"])
+    assert {29} == {len(node["conflictsWithMemories"]) for node in data["memories"]["nodes"]}
+
+
+async def test_a_mutation_whose_answer_grows_too_large_tells_that_it_was_applied() -> None:
+    records = clique(60)
+    links = "conflictsWithMemories { " * 3 + "id" + " }" * 3
+    async with deployment(*records) as client:
+        response = await client.post(
+            f'mutation {{ reviewMemory(input: {{id: "{records[0].id}", ceiling: PUBLIC, outcome: UNTRUE,'
+            f' idempotencyKey: "one"}}) {{ memory {{ status {links} }} }} }}'
+        )
+    assert 200 == response.status_code
+    assert "RETIRED" == response.json()["data"]["reviewMemory"]["memory"]["status"]
+    [error] = response.json()["errors"]
+    assert (TOO_LARGE, "malformed_request") == (error["message"], error["extensions"]["code"])
 
 
 async def test_the_overview_counts_under_the_ceiling() -> None:

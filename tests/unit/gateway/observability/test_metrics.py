@@ -1,6 +1,6 @@
 """What is counted, under which names, and that labels come from closed lists."""
 
-from starlette.testclient import TestClient
+from httpx import ASGITransport, AsyncClient
 
 from gateway.http.exchanges import Exchanges
 from gateway.observability.exchanges import ExchangeReports
@@ -66,9 +66,11 @@ def test_failures_beside_the_requests_are_counted() -> None:
     assert 2 == value(metrics, "swept_total", kind="expired")
 
 
-def test_the_metrics_are_shown_at_one_path() -> None:
-    client = TestClient(metrics_application(GatewayMetrics()))
-    shown = client.get("/metrics")
+async def test_the_metrics_are_shown_at_one_path() -> None:
+    transport = ASGITransport(app=metrics_application(GatewayMetrics()))
+    async with AsyncClient(transport=transport, base_url="http://metrics") as client:
+        shown = await client.get("/metrics")
+        missing = await client.get("/")
     assert shown.headers["content-type"].startswith("text/plain; version=")
     assert "belief_gateway_last_use_failures_total 0.0" in shown.text
-    assert 404 == client.get("/").status_code
+    assert 404 == missing.status_code

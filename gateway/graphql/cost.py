@@ -1,0 +1,296 @@
+"""What an operation may cost at most, from its document, its variables and the bounds of every list.
+
+A page counts as large as `first` or `last` allows, given as a literal, as a variable or as a variable's default, and as
+the default page where both are left out; links count as long as they can be, and multiply. A selection that @include or
+@skip takes away costs nothing. Each fragment is priced once for each page it stands in, so pricing is linear in the
+document, whatever it expands to.
+
+Introspection has a bound of its own and no share in the other: what tools ask of the schema depends on no belief.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import (
+    DirectiveNode,
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLObjectType,
+    GraphQLOutputType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    IntValueNode,
+    NullValueNode,
+    OperationDefinitionNode,
+    SelectionNode,
+    SelectionSetNode,
+    StringValueNode,
+    ValueNode,
+    VariableNode,
+    get_named_type,
+    get_nullable_type,
+    is_introspection_type,
+    is_list_type,
+    is_object_type,
+    value_from_ast_untyped,
+)
+from graphql.type import SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef
+
+from gateway.graphql.limits import INTROSPECTION_FIELDS, LimitExceeded
+from gateway.graphql.selection import holds
+from gateway.service.costs import (
+    CONFLICTS_MAX,
+    MEMORY,
+    OVERVIEW,
+    STATEMENT,
+    SUPERSEDED_MAX,
+    VALUE,
+    VALUE_LIST,
+    WRITE,
+    count_cost,
+    fetch_cost,
+    page_size,
+)
+
+COST_MAX = 210_000
+"""Points of an operation: twenty pages of 200 with every value. A page of 200 that shows of every link the id, subject
+and statement too costs 189,056, and one of 50, the default, that shows every value of every link 209,306; several of
+them are refused. Where every belief has as many links as it can have, that is less than a second of one core."""
+INTROSPECTION_COST_MAX = 40_000
+"""Values of the schema that introspection may show, as estimated; the query of common tools is at 14,612."""
+INTROSPECTION = 2_000
+"""What introspection is charged with, however much it shows within its bound."""
+
+_LINK_SIZES: Mapping[str, int] = {
+    "Memory.conflictsWithMemories": CONFLICTS_MAX,
+    "Memory.supersedes": SUPERSEDED_MAX,
+    "Memory.supersededByMemory": 1,
+}
+"""How many beliefs a link of one belief leads to at most."""
+_LIST_SIZES: Mapping[str, int] = {
+    **_LINK_SIZES,
+    "MemoryOverview.statuses": 5,
+    "MemoryOverview.beliefTypes": 5,
+    "MemoryOverview.sensitivities": 4,
+    "MemoryOverview.confidenceBands": 5,
+    "MemoryOverview.months": 120,
+}
+_PAGE_LISTS = frozenset({"MemoryConnection.edges", "MemoryConnection.nodes"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """The price of an operation: in points, and what it shows of the schema, in values."""
+
+    points: int
+    introspection: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """What a connection's own fields depend on."""
+
+    size: int
+    searches_text: bool
+
+
+class Pricing:
+    """The prices of one schema."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        """Size up the schema. Raises KeyError for a list of objects that has no known size."""
+        known = {**_LIST_SIZES, **_introspection_sizes(schema)}
+        self._schema = schema
+        self._sizes = {
+            coordinate: known[coordinate]
+            for coordinate, type in _fields(schema)
+            if is_object_type(get_named_type(type)) and (coordinate in known or _is_list(type))
+            if coordinate not in _PAGE_LISTS
+        }
+        self._sizes["Query.__type"] = known["Query.__type"]
+
+    def check(
+        self,
+        document: DocumentNode,
+        operation: OperationDefinitionNode,
+        variables: Mapping[str, Any],  # Any: JSON
+    ) -> int:
+        """The points of a valid operation. Raises LimitExceeded beyond the maximum."""
+        cost = self.price(document, operation, variables)
+        for limit, value, maximum in (
+            ("introspection_cost", cost.introspection, INTROSPECTION_COST_MAX),
+            ("cost", cost.points, COST_MAX),
+        ):
+            if value > maximum:
+                raise LimitExceeded(limit, value=value, maximum=maximum, counted_to_the_end=True)
+        return cost.points + (INTROSPECTION if cost.introspection else 0)
+
+    def price(
+        self,
+        document: DocumentNode,
+        operation: OperationDefinitionNode,
+        variables: Mapping[str, Any],  # Any: JSON
+    ) -> Cost:
+        """The price of a valid operation with variables that its types take."""
+        root = self._schema.get_root_type(operation.operation)
+        assert root is not None, "validated before"
+        fragments = {
+            definition.name.value: definition
+            for definition in document.definitions
+            if isinstance(definition, FragmentDefinitionNode)
+        }
+        walk = _Walk(self._schema, self._sizes, fragments, _values(operation, variables))
+        return walk.selections(operation.selection_set, root, None)
+
+
+class _Walk:
+    """Prices the selections of one operation; what it knows of a fragment it keeps."""
+
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        sizes: Mapping[str, int],
+        fragments: Mapping[str, FragmentDefinitionNode],
+        values: Mapping[str, Any],  # Any: JSON
+    ) -> None:
+        self._schema = schema
+        self._sizes = sizes
+        self._fragments = fragments
+        self._values = values
+        self._known: dict[tuple[str, _Page | None], Cost] = {}
+
+    def selections(self, selection_set: SelectionSetNode, parent: GraphQLObjectType, page: _Page | None) -> Cost:
+        """The price of a selection set, shown once."""
+        costs = [
+            self._selection(selection, parent, page)
+            for selection in selection_set.selections
+            if self._stands(selection.directives)
+        ]
+        return Cost(points=sum(cost.points for cost in costs), introspection=sum(cost.introspection for cost in costs))
+
+    def _selection(self, selection: SelectionNode, parent: GraphQLObjectType, page: _Page | None) -> Cost:
+        if isinstance(selection, FieldNode):
+            return self._field(selection, parent, page)
+        if isinstance(selection, FragmentSpreadNode):
+            key = selection.name.value, page
+            if key not in self._known:
+                definition = self._fragments[selection.name.value]
+                self._known[key] = self.selections(definition.selection_set, parent, page)
+            return self._known[key]
+        assert isinstance(selection, InlineFragmentNode), "the third and last kind"
+        return self.selections(selection.selection_set, parent, page)
+
+    def _field(self, field: FieldNode, parent: GraphQLObjectType, page: _Page | None) -> Cost:
+        name = field.name.value
+        coordinate = f"{parent.name}.{name}"
+        type = _field_type(parent, name)
+        if coordinate == "Query.memories":
+            page = self._page(field)
+        points = self._own_points(coordinate, type, page)
+        inner, size = Cost(points=0, introspection=0), 1
+        if field.selection_set is not None:
+            named = get_named_type(type)
+            assert is_object_type(named), "neither interfaces nor unions are in the schema"
+            below = page if named.name in {"MemoryConnection", "PageInfo"} else None
+            inner = self.selections(field.selection_set, named, below)
+            size = page.size if page is not None and coordinate in _PAGE_LISTS else self._sizes.get(coordinate, 1)
+        if is_introspection_type(parent) or name in INTROSPECTION_FIELDS:
+            return Cost(points=0, introspection=VALUE + size * inner.introspection)
+        return Cost(points=points + size * inner.points, introspection=inner.introspection)
+
+    def _own_points(self, coordinate: str, type: GraphQLOutputType, page: _Page | None) -> int:
+        """What a field costs beside what is selected beneath it."""
+        match coordinate.split("."):
+            case ["Query", "memories"]:
+                assert page is not None, "the field has just made it"
+                return VALUE + fetch_cost(page.size, searches_text=page.searches_text)
+            case ["Query", "memory"]:
+                return VALUE + STATEMENT + MEMORY
+            case ["Query", "memoryOverview"]:
+                return VALUE + OVERVIEW
+            case ["MemoryConnection", "totalCount"]:
+                return VALUE + count_cost(searches_text=page is not None and page.searches_text)
+            case ["Mutation", _]:
+                return VALUE + WRITE
+            case _ if coordinate in _LINK_SIZES:
+                return VALUE + _LINK_SIZES[coordinate] * MEMORY
+            case _ if _is_list(type):
+                return VALUE_LIST
+            case _:
+                return VALUE
+
+    def _page(self, field: FieldNode) -> _Page:
+        arguments = {argument.name.value: argument.value for argument in field.arguments or ()}
+        first, last, text = (self._value(arguments.get(name)) for name in ("first", "last", "text"))
+        return _Page(
+            size=page_size(None if first is None else int(first), None if last is None else int(last)),
+            searches_text=text is not None and bool(text.strip()),
+        )
+
+    def _value(self, node: ValueNode | None) -> Any:  # Any: JSON
+        """The value of a scalar argument; None where it is left out or null."""
+        match node:
+            case VariableNode():
+                return self._values.get(node.name.value)
+            case IntValueNode() | StringValueNode():
+                return node.value
+            case _:
+                assert node is None or isinstance(node, NullValueNode), "validated before"
+                return None
+
+    def _stands(self, directives: Sequence[DirectiveNode] | None) -> bool:
+        return all(holds(directive, self._values) for directive in directives or ())
+
+
+def _values(operation: OperationDefinitionNode, variables: Mapping[str, Any]) -> Mapping[str, Any]:  # Any: JSON
+    """The value of each variable that has one: the given one, null included, else its default."""
+    defaults = {
+        definition.variable.name.value: value_from_ast_untyped(definition.default_value)
+        for definition in operation.variable_definitions or ()
+        if definition.default_value is not None
+    }
+    return {**defaults, **variables}
+
+
+def _field_type(parent: GraphQLObjectType, name: str) -> GraphQLOutputType:
+    meta = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef, "__typename": TypeNameMetaFieldDef}
+    type: GraphQLOutputType = (meta.get(name) or parent.fields[name]).type
+    return type
+
+
+def _fields(schema: GraphQLSchema) -> Iterator[tuple[str, GraphQLOutputType]]:
+    """Every field of the schema, introspection included: its coordinate and its type."""
+    for type in schema.type_map.values():
+        if is_object_type(type):
+            for name, field in type.fields.items():
+                yield f"{type.name}.{name}", field.type
+
+
+def _is_list(type: GraphQLOutputType) -> bool:
+    return is_list_type(get_nullable_type(type))
+
+
+def _introspection_sizes(schema: GraphQLSchema) -> Mapping[str, int]:
+    """How long the lists of introspection are: on average, rounded up, since a type is met in each place it stands."""
+    types = list(schema.type_map.values())
+    objects = [type for type in types if is_object_type(type)]
+    fields = [field for type in objects for field in type.fields.values()]
+    mean_fields = -(-len(fields) // len(types))
+    mean_arguments = -(-sum(len(field.args) for field in fields) // len(fields))
+    mean_values = -(-sum(len(getattr(type, "values", ())) for type in types) // len(types))
+    return {
+        # A type that is asked for by name is the largest.
+        "Query.__type": -(-max(len(type.fields) for type in objects) // mean_fields),
+        "__Schema.types": len(types),
+        "__Schema.directives": len(schema.directives),
+        "__Type.fields": mean_fields,
+        "__Type.interfaces": 1,
+        "__Type.possibleTypes": 1,
+        "__Type.enumValues": mean_values,
+        "__Type.inputFields": 1,
+        "__Field.args": mean_arguments,
+        "__Directive.args": 1,
+    }
