@@ -38,12 +38,14 @@ _CODES: Mapping[int, ErrorCode] = {status: code for code, status in STATUSES.ite
 def build_app(
     *,
     memories: PublicMemoryService | None,
-    tokens: TokenService,
+    admission: Admission,
     ready: Callable[[], Awaitable[None]],
     version: str,
     exchanges: Exchanges | None = None,
     trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
     count_document: CountDocument = lambda _: None,
+    introspection: Introspection = Introspection.AUTHENTICATED,
+    origins: Collection[str] = (),
 ) -> Starlette:
     """The application; without `memories` nothing of the memory surface is registered or documented.
 
@@ -57,9 +59,9 @@ def build_app(
         *health_routes(ready=ready),
         openapi_route(memory=memories is not None, version=version),
         *graphql_routes(
-            memories=memories, tokens=tokens, version=version, trusted=trusted, count_document=count_document
+            memories=memories, admission=admission, version=version, trusted=trusted, count_document=count_document
         ),
-        *([] if memories is None else memory_routes(memories=memories, tokens=tokens)),
+        *([] if memories is None else memory_routes(memories=memories, admission=admission)),
     ]
     for route in routes:
         _match_whole(route)

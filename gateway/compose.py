@@ -27,9 +27,11 @@ from gateway.service.environment import Environment, Measures, NoMeasures
 from gateway.service.exporting import ExportService
 from gateway.service.formation import FormationService
 from gateway.service.importing import ImportService, LocomoImportService
+from gateway.service.issuer_keys import IssuerKeys, file_reader, url_reader
 from gateway.service.keys import open_keyring
 from gateway.service.memories import PublicMemoryService
 from gateway.service.operators import OperatorService
+from gateway.service.signed_tokens import Issuer, SignedTokenService
 from gateway.service.store_inspection import StoreInspection, count_stored, inspect_store
 from gateway.service.sweeps import SweepService
 from gateway.service.tokens import TokenService
@@ -281,7 +283,9 @@ def _services(
     formation = FormationService(store, environment)
     importing = ImportService(store, environment, formation)
     count_failure: Callable[[], None] = metrics.last_use_failed if metrics else lambda: None
-    tokens = TokenService(store, new_id=uuid4, on_last_use_failure=count_failure)
+    tokens = TokenService(
+        store, new_id=uuid4, on_last_use_failure=count_failure, signed=_signed_tokens(settings, environment)
+    )
     return Services(
         settings=settings,
         memories=memories,
@@ -296,6 +300,22 @@ def _services(
         store=store,
         database=database,
     )
+
+
+def _signed_tokens(settings: Settings, environment: Environment) -> SignedTokenService | None:
+    """The signed tokens of the issuer that the settings name, if they name one."""
+    if settings.oidc_issuer is None or settings.oidc_audience is None or settings.oidc_jwks is None:
+        return None
+    place = settings.oidc_jwks
+    issuer = Issuer(
+        issuer=settings.oidc_issuer,
+        audience=settings.oidc_audience,
+        tenant_claim=settings.oidc_tenant_claim,
+        scopes_claim=settings.oidc_scopes_claim,
+        leeway=timedelta(seconds=settings.oidc_leeway_seconds),
+    )
+    keys = IssuerKeys(url_reader(place) if "://" in place else file_reader(Path(place)))
+    return SignedTokenService(issuer, keys, clock=environment.clock)
 
 
 @contextmanager

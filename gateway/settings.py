@@ -23,6 +23,7 @@ HIDDEN = "***"
 _PROGRAM = "belief-gateway"
 _URL_SCHEMES = ("postgresql", "postgresql+asyncpg")
 _SECRET_PARAMETERS = ("password", "passfile", "sslpassword")
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class SettingsError(Exception):
@@ -50,6 +51,14 @@ class DocumentsMode(StrEnum):
 
     ALSO = "also"
     ONLY = "only"
+
+
+class Introspection(StrEnum):
+    """Who may ask what the GraphQL schema is."""
+
+    PUBLIC = "public"
+    AUTHENTICATED = "authenticated"
+    OFF = "off"
 
 
 class SettingSource(StrEnum):
@@ -115,6 +124,20 @@ def _joined(parts: SplitResult) -> str:
     return f"{parts.scheme}://{parts.netloc}{parts.path}{parts.query and f'?{parts.query}'}"
 
 
+def _key_set(text: str) -> str:
+    """A URL of https, or of http to this machine, or the absolute path of a file."""
+    scheme, separator, _ = text.partition("://")
+    if not separator:
+        return str(_absolute(Path(text)))
+    try:
+        host = urlsplit(text).hostname
+    except ValueError:
+        raise ValueError("must be a path or a URL") from None
+    if not host or not (scheme == "https" or (scheme == "http" and host in _THIS_MACHINE)):
+        raise ValueError("must be a path or a URL that begins with https://")
+    return text
+
+
 DirectoryOrFile = Annotated[Path, AfterValidator(_absolute)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 BindAddress = Annotated[str, AfterValidator(_address)]
@@ -173,6 +196,30 @@ class Settings(BaseSettings):
         default=DocumentsMode.ALSO,
         description="Whether trusted documents are executed `also`, or are the `only` ones.",
     )
+    oidc_issuer: str | None = Field(
+        default=None,
+        description="The OpenID issuer whose signed tokens are taken beside our own, as their `iss` names it. Absent: "
+        "none are.",
+    )
+    oidc_audience: str | None = Field(
+        default=None, description="For whom signed tokens must be made, as their `aud` names it."
+    )
+    oidc_jwks: Annotated[str, AfterValidator(_key_set)] | None = Field(
+        default=None,
+        validate_default=True,
+        description="Where the issuer's public keys are: the path of a JSON Web Key Set, or its URL, of https.",
+    )
+    oidc_tenant_claim: Annotated[str, Field(min_length=1)] = Field(
+        default="tenant", description="The claim of a signed token that names the tenant; `sub` is the principal."
+    )
+    oidc_scopes_claim: Annotated[str, Field(min_length=1)] = Field(
+        default="scope",
+        description="The claim of a signed token that holds its scopes, as a list or separated by spaces; those that "
+        "are not known here are left out.",
+    )
+    oidc_leeway_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
+        default=30.0, description="How far the issuer's clock and ours may lie apart."
+    )
     log_level: Annotated[LogLevel, BeforeValidator(lambda value: str(value).lower())] = Field(
         default=LogLevel.INFO, description="How much is logged: debug, info, warning or error."
     )
@@ -193,6 +240,16 @@ class Settings(BaseSettings):
         if mode is DocumentsMode.ONLY and info.data.get("documents") is None:
             raise ValueError(f"only needs a manifest, in {PREFIX}DOCUMENTS or --documents")
         return mode
+
+    @field_validator("oidc_jwks", mode="after")
+    @classmethod
+    def _need_all_of_an_issuer(cls, place: str | None, info: ValidationInfo) -> str | None:
+        """Refuse an issuer of whom not everything is said: its tokens could not be judged."""
+        said = {info.data.get("oidc_issuer") is None, info.data.get("oidc_audience") is None, place is None}
+        if len(said) > 1:
+            names = ", ".join(f"{PREFIX}OIDC_{part}" for part in ("ISSUER", "AUDIENCE", "JWKS"))
+            raise ValueError(f"is needed with the others or not at all: {names}")
+        return place
 
     @property
     def key_path(self) -> Path:

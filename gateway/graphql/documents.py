@@ -17,6 +17,7 @@ from hashlib import sha256
 from graphql import DocumentNode, GraphQLSchema
 
 from gateway.graphql.errors import DocumentError, Label
+from gateway.graphql.introspection import refuse_introspection
 from gateway.graphql.limits import parse_within_limits
 from gateway.graphql.validation import check_document
 from gateway.service.errors import MalformedRequest
@@ -86,11 +87,16 @@ class Documents:
         trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
         count: CountDocument = lambda _: None,
         *,
+        introspection: bool = True,
         documents_max: int = CACHED_DOCUMENTS_MAX,
         bytes_max: int = CACHED_BYTES_MAX,
     ) -> None:
-        """Prepare the trusted documents. Raises InvalidManifest for one that the schema refuses."""
+        """Prepare the trusted documents. Raises InvalidManifest for one that the schema refuses.
+
+        `introspection` False: the schema can't be asked for, and no refusal tells a name of it.
+        """
         self._schema = schema
+        self._introspection = introspection
         self._only = trusted.only
         self._count = count
         self._documents_max = documents_max
@@ -114,7 +120,7 @@ class Documents:
         document = self._recent.get(query)
         self._count(document is not None)
         if document is None:
-            document = self._prepare(query)
+            document = self._prepare(query, tells_names=self._introspection)
             self._remember(query, document)
         else:
             self._recent.move_to_end(query)
@@ -130,14 +136,17 @@ class Documents:
 
     def _trust(self, name: str, text: str) -> DocumentNode:
         try:
-            return self._prepare(text)
+            # The operator is told what is wrong with a document of theirs.
+            return self._prepare(text, tells_names=True)
         except DocumentError as error:
             raise InvalidManifest(f"the document {name} can't be executed: {error.message}") from error
 
-    def _prepare(self, text: str) -> DocumentNode:
+    def _prepare(self, text: str, *, tells_names: bool) -> DocumentNode:
         """The document of a text, within the limits and valid. Raises DocumentError."""
         document = parse_within_limits(text)
-        check_document(self._schema, document)
+        if not self._introspection:
+            refuse_introspection(document)
+        check_document(self._schema, document, tells_names=tells_names)
         return document
 
     def _remember(self, text: str, document: DocumentNode) -> None:

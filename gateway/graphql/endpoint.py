@@ -25,6 +25,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from gateway.graphql.context import Exchange
+from gateway.graphql.cost import COST_MAX, Pricing
 from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, CountDocument, Documents, TrustedDocuments
 from gateway.graphql.errors import (
     NAMES,
@@ -34,14 +35,24 @@ from gateway.graphql.errors import (
     field_failure,
     request_error_body,
 )
-from gateway.graphql.exchange import GRAPHQL_RESPONSE, GraphQLRequest, negotiated_media_type, read_request, respond
+from gateway.graphql.exchange import (
+    GRAPHQL_RESPONSE,
+    GraphQLRequest,
+    asks_for_cost,
+    negotiated_media_type,
+    read_request,
+    respond,
+)
+from gateway.graphql.introspection import only_introspects
+from gateway.graphql.limits import LimitExceeded
 from gateway.graphql.schema import build_schema
 from gateway.graphql.validation import check_variables, select_operation
-from gateway.http.auth import authenticate
+from gateway.http.admission import Admission
 from gateway.http.errors import TransportError, failure_of
-from gateway.service.errors import ErrorCode, MalformedRequest, Unavailable
+from gateway.http.exchanges import Exchanges, NoExchanges
+from gateway.service.errors import AuthenticationError, ErrorCode, GatewayError, MalformedRequest, Unavailable
 from gateway.service.memories import PublicMemoryService
-from gateway.service.tokens import TokenService
+from gateway.settings import Introspection
 
 PATH = "/graphql"
 ERRORS_MAX = 100
@@ -56,17 +67,23 @@ class GraphQLEndpoint:
         self,
         *,
         memories: PublicMemoryService | None,
-        tokens: TokenService,
+        admission: Admission,
         version: str,
         trusted: TrustedDocuments,
         count_document: CountDocument,
+        introspection: Introspection,
+        reports: Exchanges,
     ) -> None:
         """Serve the memory surface where `memories` is given. Raises InvalidManifest."""
         self._memories = memories
-        self._tokens = tokens
+        self._admission = admission
         self._version = version
+        self._introspection = introspection
+        self._reports = reports
+        self._tells_names = introspection is not Introspection.OFF
         self._schema = build_schema(memory=memories is not None)
-        self._documents = Documents(self._schema._schema, trusted, count_document)
+        self._documents = Documents(self._schema._schema, trusted, count_document, introspection=self._tells_names)
+        self._pricing = Pricing(self._schema._schema)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -82,6 +99,8 @@ class GraphQLEndpoint:
         try:
             return await self._serve(request, media_type)
         except Exception as error:  # noqa: BLE001 # what is not known is logged and masked by failure_of
+            if isinstance(error, LimitExceeded):
+                self._reports.limit_exceeded(error.limit)
             failure = failure_of(error, NAMES)
             in_body = isinstance(error, DocumentError) and media_type != GRAPHQL_RESPONSE
             return respond(
@@ -94,25 +113,49 @@ class GraphQLEndpoint:
     async def _serve(self, request: Request, media_type: str) -> Response:
         if request.method not in {"GET", "HEAD", "POST"}:
             raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, "GraphQL is asked by GET or POST", {"allow": ALLOWED})
-        principal = await authenticate(request, self._tokens)
+        if self._introspection is Introspection.PUBLIC and "authorization" not in request.headers:
+            return await self._introspect(request, media_type)
+        admitted = await self._admission.admit(request)
         asked = await read_request(request)
+        shows_cost = asks_for_cost(request)
         document, operation = self._prepare(asked)
         if operation.operation is not OperationType.QUERY and request.method != "POST":
             raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, "a mutation is asked by POST", {"allow": "POST"})
-        exchange = Exchange(principal, self._memories, self._version)
+        cost = self._pricing.check(document, operation, asked.variables)
+        await admitted.charge(cost)
+        exchange = Exchange(admitted.principal, self._memories, self._version)
         result = await self._execute(exchange, asked, document)
-        return respond(
-            _payload(operation, result, exchange.size.refusal), status=200, media_type=media_type, headers={}
-        )
+        if exchange.size.refusal is not None:
+            self._reports.limit_exceeded("answer_size")
+        payload = _payload(operation, result, exchange.size.refusal)
+        if shows_cost:
+            payload["extensions"] = {
+                "cost": {"requested": cost, "maximum": COST_MAX, "remaining": admitted.remaining}
+            }
+        return respond(payload, status=200, media_type=media_type, headers={})
+
+    async def _introspect(self, request: Request, media_type: str) -> Response:
+        """Answer somebody without a credential who asks for the schema alone. Raises AuthenticationError otherwise."""
+        await self._admission.count_stranger(request)
+        try:
+            asked = await read_request(request)
+            document, operation = self._prepare(asked)
+            self._pricing.check(document, operation, asked.variables)
+        except GatewayError:
+            raise AuthenticationError from None
+        if not only_introspects(document, operation):
+            raise AuthenticationError
+        result = await self._execute(None, asked, document)
+        return respond(_payload(operation, result, None), status=200, media_type=media_type, headers={})
 
     def _prepare(self, asked: GraphQLRequest) -> tuple[DocumentNode, OperationDefinitionNode]:
         """The document, and its operation that is meant. Raises DocumentError."""
         document = self._documents.find(query=asked.query, identifier=asked.identifier)
         operation = select_operation(document, asked.operation_name)
-        check_variables(self._schema._schema, operation, asked.variables)
+        check_variables(self._schema._schema, operation, asked.variables, tells_names=self._tells_names)
         return document, operation
 
-    async def _execute(self, exchange: Exchange, asked: GraphQLRequest, document: DocumentNode) -> ExecutionResult:
+    async def _execute(self, exchange: Exchange | None, asked: GraphQLRequest, document: DocumentNode) -> ExecutionResult:
         try:
             result = execute(
                 self._schema._schema,
@@ -127,30 +170,39 @@ class GraphQLEndpoint:
             )
             return result if isinstance(result, ExecutionResult) else await result
         finally:
-            await exchange.close()
+            if exchange is not None:
+                await exchange.close()
 
 
 def graphql_routes(
     *,
     memories: PublicMemoryService | None,
-    tokens: TokenService,
+    admission: Admission,
     version: str,
     trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
     count_document: CountDocument = lambda _: None,
+    introspection: Introspection = Introspection.AUTHENTICATED,
+    reports: Exchanges | None = None,
 ) -> list[Route]:
     """The routes of this transport; `memories` None: the memory surface is off.
 
     `count_document` is told of each document asked for, whether it was known. Raises InvalidManifest.
     """
     endpoint = GraphQLEndpoint(
-        memories=memories, tokens=tokens, version=version, trusted=trusted, count_document=count_document
+        memories=memories,
+        admission=admission,
+        version=version,
+        trusted=trusted,
+        count_document=count_document,
+        introspection=introspection,
+        reports=reports or NoExchanges(),
     )
     return [Route(PATH, endpoint)]
 
 
 def _payload(
     operation: OperationDefinitionNode, result: ExecutionResult, refusal: MalformedRequest | None
-) -> Mapping[str, Any]:  # Any: JSON
+) -> dict[str, Any]:  # Any: JSON
     """The body of an executed operation; `refusal` says why it was not shown to its end.
 
     Raises Unavailable for a query that the store could not answer whole, DocumentError for one whose answer grew too

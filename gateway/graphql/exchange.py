@@ -25,6 +25,8 @@ from gateway.service.strict_json import parse_object
 JSON = "application/json"
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 
+COST_HEADER = "X-Query-Cost"
+"""With the value 1, the answer tells in `extensions.cost` what it cost."""
 QUERY_PARAMETERS_MAX = 64
 
 _MEMBERS = ("query", "documentId", "operationName", "variables", "extensions")
@@ -70,6 +72,16 @@ async def read_request(request: Request) -> GraphQLRequest:
         check_text("variables", name)
         check_text(f"${name}" if name.isidentifier() and len(name) <= 64 else "variables", value)
     return GraphQLRequest(query=query, identifier=identifier, operation_name=operation_name, variables=variables)
+
+
+def asks_for_cost(request: Request) -> bool:
+    """Whether the answer is to tell its cost. Raises MalformedRequest for another value of the header than 1 or 0."""
+    given = request.headers.getlist(COST_HEADER)
+    if given in ([], ["0"]):
+        return False
+    if given != ["1"]:
+        raise MalformedRequest(COST_HEADER, "must be 1 or 0")
+    return True
 
 
 def _identifier(members: Mapping[str, Any]) -> str | None:  # Any: JSON

@@ -5,6 +5,7 @@ them and does not say which argument they belong to. Only the first error is tol
 as the document likes.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from graphql import (
     ArgumentNode,
     ASTValidationRule,
     DocumentNode,
+    FloatValueNode,
     GraphQLError,
     GraphQLInputType,
     GraphQLSchema,
@@ -34,6 +36,7 @@ from graphql.language import SKIP
 from graphql.utilities import validate_input_literal, validate_input_value
 
 from gateway.graphql.errors import DocumentError, Label, input_message
+from gateway.graphql.introspection import UNTOLD, VARIABLES_UNTOLD
 from gateway.service.errors import MalformedRequest
 from store.domain.normalization import well_formed
 
@@ -59,6 +62,15 @@ class WellFormedTextRule(ValidationRule):
         """Judge one literal, however deep it stands."""
         if not well_formed(node.value):
             self.report_error(GraphQLError(f"{self._place} {ILL_FORMED}", node))
+
+
+class FiniteNumbersRule(ValidationRule):
+    """Refuses number literals that no finite float stands for: beyond its range they would be read as infinite."""
+
+    def enter_float_value(self, node: FloatValueNode, *_: object) -> None:
+        """Judge one literal, however deep it stands."""
+        if not math.isfinite(float(node.value)):
+            self.report_error(GraphQLError("query must hold finite numbers only", node))
 
 
 class NamedValuesRule(ValuesOfCorrectTypeRule):
@@ -88,13 +100,16 @@ class NamedValuesRule(ValuesOfCorrectTypeRule):
 
 RULES: tuple[type[ASTValidationRule], ...] = (
     WellFormedTextRule,
+    FiniteNumbersRule,
     *(NamedValuesRule if rule is ValuesOfCorrectTypeRule else rule for rule in specified_rules),
 )
 
 
-def check_document(schema: GraphQLSchema, document: DocumentNode) -> None:
-    """Raise DocumentError for the first rule that the document breaks."""
+def check_document(schema: GraphQLSchema, document: DocumentNode, *, tells_names: bool = True) -> None:
+    """Raise DocumentError for the first rule that the document breaks; `tells_names` False: not for which one."""
     errors = validate(schema, document, RULES, max_errors=1, hide_suggestions=True)
+    if errors and not tells_names:
+        raise DocumentError(UNTOLD, Label.VALIDATION_FAILED)
     if errors:
         message, _, _ = errors[0].message.partition(_SUGGESTION)
         raise DocumentError(message, Label.VALIDATION_FAILED, errors[0])
@@ -118,8 +133,10 @@ def check_variables(
     schema: GraphQLSchema,
     operation: OperationDefinitionNode,
     variables: Mapping[str, Any],  # Any: JSON
+    *,
+    tells_names: bool = True,
 ) -> None:
-    """Raise DocumentError for the first variable that its type refuses."""
+    """Raise DocumentError for the first variable that its type refuses; `tells_names` False: not for which one."""
     for definition in operation.variable_definitions or ():
         name = definition.variable.name.value
         type = type_from_ast(schema, definition.type)
@@ -140,6 +157,8 @@ def check_variables(
             refusals.append(input_message(place, path, type, error.message))
 
         validate_input_value(value, type, refuse, hide_suggestions=True)
+        if refusals and not tells_names:
+            raise DocumentError(VARIABLES_UNTOLD, Label.BAD_USER_INPUT)
         if refusals:
             raise DocumentError(refusals[0], Label.BAD_USER_INPUT, GraphQLError("", definition))
 

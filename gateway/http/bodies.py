@@ -22,10 +22,10 @@ def require_json(request: Request) -> None:
         raise TransportError(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json, in UTF-8")
 
 
-async def read_body(request: Request) -> bytes:
-    """The bytes of the body. Raises payload_too_large beyond 1 MiB, request_timeout after 10 s."""
+async def read_body(request: Request, *, wait_seconds: float = BODY_WAIT_SECONDS) -> bytes:
+    """The bytes of the body. Raises payload_too_large beyond 1 MiB, request_timeout for one that takes longer."""
     try:
-        async with asyncio.timeout(BODY_WAIT_SECONDS):
+        async with asyncio.timeout(wait_seconds):
             return await _read(request)
     except TimeoutError:
         raise TransportError(

@@ -27,6 +27,18 @@ class Exchanges(Protocol):
         """One request for a surface that this server knows and does not serve."""
         ...
 
+    def limit_exceeded(self, limit: str) -> None:
+        """One request refused for its size, by the name of the limit."""
+        ...
+
+    def rate_limited(self, limit: str) -> None:
+        """One request refused for `cost` or `failed_authentications` within the window."""
+        ...
+
+    def rate_limits_failed(self) -> None:
+        """One failure of the storage in which the rate limits are counted."""
+        ...
+
 
 class NoExchanges:
     """Reports nothing."""
@@ -35,6 +47,15 @@ class NoExchanges:
         """Report nothing."""
 
     def not_mounted(self, surface: str) -> None:
+        """Report nothing."""
+
+    def limit_exceeded(self, limit: str) -> None:
+        """Report nothing."""
+
+    def rate_limited(self, limit: str) -> None:
+        """Report nothing."""
+
+    def rate_limits_failed(self) -> None:
         """Report nothing."""
 
 

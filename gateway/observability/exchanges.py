@@ -28,3 +28,15 @@ class ExchangeReports:
     def not_mounted(self, surface: str) -> None:
         """One request for a surface that this deployment does not mount."""
         self._metrics.not_mounted(surface)
+
+    def limit_exceeded(self, limit: str) -> None:
+        """One request refused for its size, by the name of the limit."""
+        self._metrics.limit_exceeded(limit)
+
+    def rate_limited(self, limit: str) -> None:
+        """One request refused for `cost` or `failed_authentications` within the window."""
+        self._metrics.rate_limited(limit)
+
+    def rate_limits_failed(self) -> None:
+        """One failure of the storage in which the rate limits are counted."""
+        self._metrics.rate_limits_failed()

@@ -68,6 +68,23 @@ class GatewayMetrics:
             ("kind",),
             registry=registry,
         )
+        self._limits_exceeded = Counter(
+            "belief_gateway_limits_exceeded",
+            "Requests refused for their size, by limit.",
+            ("limit",),
+            registry=registry,
+        )
+        self._rate_limited = Counter(
+            "belief_gateway_rate_limited",
+            "Requests refused for the rate of cost, or of failed authentications.",
+            ("limit",),
+            registry=registry,
+        )
+        self._rate_limit_failures = Counter(
+            "belief_gateway_rate_limit_failures",
+            "Failures of the storage in which rates are counted; requests then pass uncounted.",
+            registry=registry,
+        )
         self._last_use_failures = Counter(
             "belief_gateway_last_use_failures", "Last uses of tokens that could not be written.", registry=registry
         )
@@ -112,6 +129,18 @@ class GatewayMetrics:
     def document(self, known: bool) -> None:
         """One GraphQL document that was asked for, and whether it was known."""
         self._documents.labels("known" if known else "new").inc()
+
+    def limit_exceeded(self, limit: str) -> None:
+        """One request refused for its size, by the name of the limit."""
+        self._limits_exceeded.labels(limit).inc()
+
+    def rate_limited(self, limit: str) -> None:
+        """One request refused for `cost` or `failed_authentications` within the window."""
+        self._rate_limited.labels(limit).inc()
+
+    def rate_limits_failed(self) -> None:
+        """One failure of the storage in which rates are counted."""
+        self._rate_limit_failures.inc()
 
     def last_use_failed(self) -> None:
         """One last use of a token that could not be written."""

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.http.auth import authenticate
+from gateway.http.admission import Admission
 from gateway.http.bodies import read_body, require_json
 from gateway.rest.operations import BROWSE, DELETE, MEMORIES_PATH, MEMORY_PATH, READ, REVIEW, REVIEW_PATH
 from gateway.rest.parameters import (
@@ -21,14 +21,14 @@ from gateway.rest.parameters import (
 )
 from gateway.rest.rendering import empty_response, json_response, page_response
 from gateway.rest.resources import Resource
+from gateway.service.costs import MEMORY, MEMORY_SHOWN, STATEMENT, WRITE, fetch_cost, page_size
 from gateway.service.memories import PublicMemoryService
-from gateway.service.memory_requests import MemoryDelete, MemoryReview, check_text
-from gateway.service.tokens import TokenService
+from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection, check_text
 
 
-def memory_routes(*, memories: PublicMemoryService, tokens: TokenService) -> list[Route]:
+def memory_routes(*, memories: PublicMemoryService, admission: Admission) -> list[Route]:
     """Everything under /v1/memories, and nothing else."""
-    handlers = _MemoryHandlers(memories, tokens)
+    handlers = _MemoryHandlers(memories, admission)
     resources = {
         MEMORIES_PATH: Resource({BROWSE.method: handlers.browse}),
         MEMORY_PATH: Resource({READ.method: handlers.read, DELETE.method: handlers.delete}),
@@ -40,30 +40,32 @@ def memory_routes(*, memories: PublicMemoryService, tokens: TokenService) -> lis
 class _MemoryHandlers:
     """One method an operation."""
 
-    def __init__(self, memories: PublicMemoryService, tokens: TokenService) -> None:
+    def __init__(self, memories: PublicMemoryService, admission: Admission) -> None:
         self._memories = memories
-        self._tokens = tokens
+        self._admission = admission
 
     async def browse(self, request: Request) -> Response:
-        principal = await authenticate(request, self._tokens)
+        admitted = await self._admission.admit(request)
         values = parse_query(request.scope["query_string"], BROWSE.parameters)
         selection = parse_selection(values)
         paging = parse_paging(values)
+        await admitted.charge(_page_cost(selection, paging))
         async with self._memories.reading() as reading:
-            page = await reading.browse(principal, selection, paging)
+            page = await reading.browse(admitted.principal, selection, paging)
         return page_response(page)
 
     async def read(self, request: Request) -> Response:
-        principal = await authenticate(request, self._tokens)
+        admitted = await self._admission.admit(request)
         id = _memory_id(request)
         values = parse_query(request.scope["query_string"], READ.parameters)
         ceiling = parse_ceiling(values)
+        await admitted.charge(STATEMENT + MEMORY_SHOWN)
         async with self._memories.reading() as reading:
-            view = await reading.read(principal, id, ceiling)
+            view = await reading.read(admitted.principal, id, ceiling)
         return json_response(view)
 
     async def delete(self, request: Request) -> Response:
-        principal = await authenticate(request, self._tokens)
+        admitted = await self._admission.admit(request)
         id = _memory_id(request)
         values = parse_query(request.scope["query_string"], DELETE.parameters)
         command = MemoryDelete(
@@ -71,11 +73,12 @@ class _MemoryHandlers:
             ceiling=parse_ceiling(values),
             idempotency_key=parse_idempotency_key(request.headers),
         )
-        await self._memories.delete(principal, command)
+        await admitted.charge(WRITE)
+        await self._memories.delete(admitted.principal, command)
         return empty_response()
 
     async def review(self, request: Request) -> Response:
-        principal = await authenticate(request, self._tokens)
+        admitted = await self._admission.admit(request)
         require_json(request)
         content = await read_body(request)
         id = _memory_id(request)
@@ -86,8 +89,15 @@ class _MemoryHandlers:
             outcome=parse_outcome(content),
             idempotency_key=parse_idempotency_key(request.headers),
         )
-        view = await self._memories.review(principal, command)
+        await admitted.charge(WRITE + MEMORY_SHOWN)
+        view = await self._memories.review(admitted.principal, command)
         return json_response(view)
+
+
+def _page_cost(selection: MemorySelection, paging: MemoryPaging) -> int:
+    size = page_size(paging.first)
+    searches_text = selection.text is not None and bool(selection.text.strip())
+    return fetch_cost(size, searches_text=searches_text) + size * (MEMORY_SHOWN - MEMORY)
 
 
 def _memory_id(request: Request) -> str:

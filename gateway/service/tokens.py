@@ -1,7 +1,8 @@
 """Bearer tokens: made, listed, revoked, and resolved to the principal they stand for.
 
 A token is 256 random bits; only its hash is stored. A resolved one is remembered for at most a second,
-so that a revocation holds within a second; a miss is never remembered.
+so that a revocation holds within a second; a miss is never remembered. What has the form of a signed token
+is handed on where an issuer of those is known: no token of ours holds a dot.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 from uuid import UUID
 
 from gateway.service.environment import system_clock
@@ -38,8 +40,20 @@ class _Remembered:
     until: float
 
 
+class SignedTokens(Protocol):
+    """Tokens that an issuer signs."""
+
+    async def resolve(self, secret: str) -> Principal | None:
+        """The principal of a valid token, None for any other text. Raises Unavailable."""
+        ...
+
+    async def close(self) -> None:
+        """Wait for what is under way."""
+        ...
+
+
 class TokenService:
-    """Access tokens over the store."""
+    """Access tokens over the store, and beside them those of an issuer where one is given."""
 
     def __init__(
         self,
@@ -49,6 +63,7 @@ class TokenService:
         new_id: Callable[[], UUID],
         monotonic: Callable[[], float] = time.monotonic,
         on_last_use_failure: Callable[[], None] = lambda: None,
+        signed: SignedTokens | None = None,
     ) -> None:
         """`monotonic` counts seconds for what is remembered; a failure to write a last use is only counted."""
         self._store = store
@@ -56,12 +71,15 @@ class TokenService:
         self._new_id = new_id
         self._monotonic = monotonic
         self._on_last_use_failure = on_last_use_failure
+        self._signed = signed
         self._remembered: dict[bytes, _Remembered] = {}
         self._touched: dict[UUID, datetime] = {}
         self._writes: set[asyncio.Task[None]] = set()
 
     async def resolve(self, secret: str) -> Principal | None:
-        """The principal of a valid token, None for any other text. Raises StoreUnavailable."""
+        """The principal of a valid token, None for any other text. Raises StoreUnavailable and Unavailable."""
+        if self._signed is not None and secret.count(".") == 2:
+            return await self._signed.resolve(secret)
         if not 1 <= len(secret) <= SECRET_LENGTH_MAX:
             return None
         hashed = token_hash(secret)
@@ -136,8 +154,10 @@ class TokenService:
         return await self._store.transact(work)
 
     async def close(self) -> None:
-        """Wait for the last uses under way."""
+        """Wait for the last uses, and whatever else is under way."""
         await asyncio.gather(*self._writes)
+        if self._signed is not None:
+            await self._signed.close()
 
     def _note_use(self, token: AccessToken, now: datetime) -> None:
         """Write the last use, at most hourly, off the request."""

@@ -36,11 +36,8 @@ def judged_failures() -> Iterator[None]:
         yield
     except (DBAPIError, PoolTimeout, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
         failure = _judged(error)
-        cause = error if isinstance(failure, StoreUnavailable) else None
-    else:
-        return
-    # Outside the handler: __context__ would keep the driver's error, and its text, too.
-    raise failure from cause
+        # `from None` hides the driver's error, and the row that it may quote, from every traceback.
+        raise failure from error if isinstance(failure, StoreUnavailable) else None
 
 
 def _judged(error: Exception) -> StoreError | StatementRefused:

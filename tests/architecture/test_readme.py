@@ -184,7 +184,9 @@ def test_the_errors_are_those_of_the_program() -> None:
 def bounds_of(path: Path) -> list[str]:
     """The public constants of a module that are bounds by their name."""
     assignments = [statement for statement in syntax_of(path).body if isinstance(statement, ast.Assign)]
-    names = [target.id for each in assignments for target in each.targets if isinstance(target, ast.Name)]
+    # One that is set to another is the other under a second name.
+    own = [each for each in assignments if not isinstance(each.value, ast.Name)]
+    names = [target.id for each in own for target in each.targets if isinstance(target, ast.Name)]
     return [name for name in names if BOUND.fullmatch(name)]
 
 

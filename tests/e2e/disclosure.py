@@ -41,7 +41,8 @@ async def find_in_columns(connection: Connection, words: Collection[str]) -> dic
     found = {}
     for place, name, columns in await connection.fetch(_COLUMNS, VIEWS):
         selection = ", ".join(f"""string_agg("{column}"::text, ' ')""" for column in columns)
-        for column, value in zip(columns, await connection.fetchrow(f"select {selection} from {place}"), strict=True):
+        [row] = await connection.fetch(f"select {selection} from {place}")
+        for column, value in zip(columns, row, strict=True):
             if held := disclosed(value or "", words):
                 found[f"{name}.{column}"] = held
     return found

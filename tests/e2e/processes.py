@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 import asyncpg
 import httpx
@@ -133,11 +134,11 @@ class _Lines:
     def text(self) -> str:
         return "".join(self.lines)
 
-    async def wait_for(self, text: str, *, after: int = 0) -> None:
-        """Return when a line, not one of the first ones, holds the text. Raises where none will."""
+    async def wait_for(self, text: str) -> bool:
+        """Return when a line holds the text, or when none will any more; whether one does."""
         async with asyncio.timeout(WAIT_SECONDS), self._news:
-            await self._news.wait_for(lambda: self._has_ended or any(text in line for line in self.lines[after:]))
-        assert any(text in line for line in self.lines[after:]), self.text
+            await self._news.wait_for(lambda: self._has_ended or any(text in line for line in self.lines))
+        return any(text in line for line in self.lines)
 
     async def end(self) -> None:
         """Wait for the end of the output."""
@@ -181,26 +182,31 @@ class Server:
 
     async def served(self) -> None:
         """Wait until it serves, and learn its addresses."""
-        await self._output.wait_for(LAST_LINE)
+        if not await self._output.wait_for(LAST_LINE):
+            await self.ended()
+            raise AssertionError(f"it ended before it served: {self.log}")
         words = self._output.text.split()
         self.url = words[words.index("on") + 1]
         self.metrics_url = words[words.index("Metrics") + 1]
         response = await self.ask("GET", "/readyz")
         assert 200 == response.status_code, self.log
 
-    async def logged(self, text: str, *, after: int = 0) -> None:
+    async def logged(self, text: str) -> None:
         """Wait for a line of the log that holds the text."""
-        await self._log.wait_for(text, after=after)
-
-    @property
-    def logged_lines(self) -> int:
-        """How many lines it has logged."""
-        return len(self._log.lines)
+        assert await self._log.wait_for(text), self.log
 
     def client(self, token: str | None = None) -> httpx.AsyncClient:
         """A client of its own connections, for a caller with a token."""
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         return httpx.AsyncClient(base_url=self.url, headers=headers, verify=False, trust_env=False, timeout=30)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port of the API."""
+        place = urlsplit(self.url)
+        assert place.hostname is not None
+        assert place.port is not None
+        return place.hostname, place.port
 
     async def ask(self, method: str, target: str) -> httpx.Response:
         """One request without credentials."""
@@ -216,20 +222,21 @@ class Server:
     async def stop(self) -> None:
         """Ask for the end, as Ctrl-C does, and wait for it."""
         self.process.terminate()
-        await self._end()
+        await self.ended()
         assert 0 == self.process.returncode, self.log
 
     async def kill(self) -> None:
         """Kill it, if it still runs."""
         self.strike()
-        await self._end()
+        await self.ended()
 
     def strike(self) -> None:
         """Kill it without waiting for its end."""
         with suppress(ProcessLookupError):
             self.process.kill()
 
-    async def _end(self) -> None:
+    async def ended(self) -> None:
+        """Wait for its end and for the rest of what it has written."""
         async with asyncio.timeout(WAIT_SECONDS):
             await self.process.wait()
             await self._output.end()

@@ -5,7 +5,7 @@ import base64
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 
@@ -84,9 +84,8 @@ async def provoke(server: Server, token: str, word: str) -> None:
             content = None if each.body is None else each.body.encode()
             response = await client.request(each.method, each.target, headers=each.headers, content=content)
             assert _is_refused(response), (each, response.text)
-    place = urlsplit(server.url)
     async with asyncio.timeout(WAIT_SECONDS):
-        reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        reader, writer = await asyncio.open_connection(*server.address)
         writer.write(f"{word} is no request\r\n\r\n".encode())
         answer = await reader.read()
         writer.close()

@@ -258,7 +258,9 @@ async def test_an_answer_that_grows_without_end_is_refused_as_a_whole(query: str
 
 async def test_a_page_with_every_field_and_every_link_is_within_the_bound() -> None:
     async with deployment(*clique(30)) as client:
-        query = f"{{ memories(ceiling: PUBLIC) {{ nodes {{ {ALL_FIELDS} conflictsWithMemories {{ {ALL_FIELDS} }} }} }} }}"
+        query = (
+            f"{{ memories(ceiling: PUBLIC) {{ nodes {{ {ALL_FIELDS} conflictsWithMemories {{ {ALL_FIELDS} }} }} }} }}"
+        )
         data = await client.data(query)
     assert 30 == len(data["memories"]["nodes"])
     assert {29} == {len(node["conflictsWithMemories"]) for node in data["memories"]["nodes"]}

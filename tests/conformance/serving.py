@@ -1,0 +1,77 @@
+"""The application behind the server that the program runs, on a port of this machine, for clients in other processes.
+
+The beliefs lie in memory. The server lives in a thread with a loop of its own, so that a test may block.
+"""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+import httpx
+
+from gateway.cli.listening import listen, url_of
+from gateway.cli.serving import GatewayServer
+from store.domain.memories import MemoryRecord
+from store.inmemory.store import InMemoryStore
+from tests.factories import owner
+from tests.gateways import serving
+
+WAIT_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A gateway that listens, and a token of the owner that factories make."""
+
+    url: str
+    token: str
+
+    @property
+    def graphql(self) -> str:
+        """Where GraphQL is asked."""
+        return f"{self.url}/graphql"
+
+    @property
+    def port(self) -> int:
+        """The port on 127.0.0.1."""
+        return int(self.url.rpartition(":")[2])
+
+    def client(self) -> httpx.Client:
+        """A client with the token and no other header that a test has not chosen."""
+        client = httpx.Client(base_url=self.url, timeout=WAIT_SECONDS, trust_env=False)
+        client.headers = httpx.Headers({"authorization": f"Bearer {self.token}"})
+        return client
+
+
+@contextmanager
+def served(*records: MemoryRecord) -> Iterator[Served]:
+    """Serve these beliefs until the block is left."""
+    started: Future[tuple[Served, GatewayServer]] = Future()
+    thread = threading.Thread(target=lambda: asyncio.run(_serve(records, started)), name="served gateway")
+    thread.start()
+    served, server = started.result(WAIT_SECONDS)
+    try:
+        yield served
+    finally:
+        server.end()
+        thread.join(WAIT_SECONDS)
+        assert not thread.is_alive()
+
+
+async def _serve(records: tuple[MemoryRecord, ...], started: "Future[tuple[Served, GatewayServer]]") -> None:
+    try:
+        with closing(listen("127.0.0.1", 0)) as listener:
+            async with serving(InMemoryStore()) as gateway:
+                await gateway.keep(*records)
+                server = GatewayServer(gateway.app)
+                token = await gateway.secret(owner())
+                # The listener takes connections already; they are answered as soon as the server runs.
+                started.set_result((Served(url=url_of(listener), token=token), server))
+                await server.serve(sockets=[listener])
+    except BaseException as error:
+        if not started.done():
+            started.set_exception(error)
+        raise
