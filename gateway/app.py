@@ -1,10 +1,12 @@
 """The application from ready services: both transports, and what surrounds every exchange.
 
-From the outside in: the request id, the report of the exchange, HEAD without a body, failures, the routes.
+From the outside in: the request id, the report of the exchange, the deadline and the client's presence, what foreign
+pages may read, HEAD without a body, what is left of the rate limit, failures, the routes.
 """
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 
 from starlette.applications import Starlette
@@ -16,16 +18,21 @@ from starlette.routing import Route
 
 from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, CountDocument, TrustedDocuments
 from gateway.graphql.endpoint import graphql_routes
+from gateway.http.admission import Admission, RateLimitHeadersMiddleware
+from gateway.http.deadlines import Deadlines
 from gateway.http.errors import STATUSES, TransportError
 from gateway.http.exchanges import ExchangeMiddleware, Exchanges, NoExchanges
 from gateway.http.head import HeadMiddleware
+from gateway.http.origins import OriginsMiddleware
+from gateway.http.policy import DEFAULT_POLICY, Policy
+from gateway.http.presence import PresenceMiddleware
 from gateway.http.request_id import RequestIdMiddleware
 from gateway.rest.errors import FailureMiddleware
 from gateway.rest.health import health_routes
 from gateway.rest.openapi import openapi_route
 from gateway.rest.operations import MEMORIES_PATH
 from gateway.rest.routes import memory_routes
-from gateway.service.errors import ErrorCode
+from gateway.service.errors import ErrorCode, Unavailable
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
 
@@ -35,31 +42,39 @@ MEMORY_SURFACE = "memory"
 _CODES: Mapping[int, ErrorCode] = {status: code for code, status in STATUSES.items()}
 
 
-def build_app(
+def build_app(  # noqa: PLR0913 # everything that a deployment decides
     *,
     memories: PublicMemoryService | None,
-    admission: Admission,
+    tokens: TokenService,
     ready: Callable[[], Awaitable[None]],
     version: str,
     exchanges: Exchanges | None = None,
     trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
     count_document: CountDocument = lambda _: None,
-    introspection: Introspection = Introspection.AUTHENTICATED,
-    origins: Collection[str] = (),
+    policy: Policy = DEFAULT_POLICY,
+    deadlines: Deadlines | None = None,
 ) -> Starlette:
     """The application; without `memories` nothing of the memory surface is registered or documented.
 
     `ready` returns while the store can serve and raises otherwise; `exchanges` is told of every exchange,
     `count_document` of every GraphQL document, whether it was known. Raises InvalidManifest for a trusted document
-    that the schema refuses.
+    that the schema refuses. The `policy` holds for both transports. By `deadlines` the server tells that it stops.
     Source: Memory read API, Mounting.
     """
     reports = exchanges or NoExchanges()
+    deadlines = deadlines or Deadlines()
+    admission = Admission(tokens, policy.rate_limits)
     routes = [
-        *health_routes(ready=ready),
+        *health_routes(ready=partial(_check_readiness, deadlines, ready)),
         openapi_route(memory=memories is not None, version=version),
         *graphql_routes(
-            memories=memories, admission=admission, version=version, trusted=trusted, count_document=count_document
+            memories=memories,
+            admission=admission,
+            version=version,
+            trusted=trusted,
+            count_document=count_document,
+            introspection=policy.introspection,
+            reports=reports,
         ),
         *([] if memories is None else memory_routes(memories=memories, admission=admission)),
     ]
@@ -80,7 +95,10 @@ def build_app(
         middleware=[
             Middleware(RequestIdMiddleware),
             Middleware(ExchangeMiddleware, exchanges=reports),
+            Middleware(PresenceMiddleware, deadlines=deadlines),
+            *([Middleware(OriginsMiddleware, origins=policy.origins)] if policy.origins else ()),
             Middleware(HeadMiddleware),
+            Middleware(RateLimitHeadersMiddleware),
             Middleware(FailureMiddleware),
         ],
         exception_handlers={HTTPException: refuse},
@@ -88,6 +106,13 @@ def build_app(
     # A path is one spelling: /graphql/ and /v1/memories/ are no routes.
     app.router.redirect_slashes = False
     return app
+
+
+async def _check_readiness(deadlines: Deadlines, ready: Callable[[], Awaitable[None]]) -> None:
+    """Return while new work belongs here. Raises Unavailable before the server stops, and what `ready` raises."""
+    if deadlines.is_ending:
+        raise Unavailable("the server is stopping")
+    await ready()
 
 
 def _match_whole(route: Route) -> None:

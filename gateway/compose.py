@@ -5,32 +5,38 @@ one is never migrated in passing: other gateways of an older version may be serv
 Source: The embedded PostgreSQL, "Recommendation"; belief store decisions, Review and delete (the key file).
 """
 
-import asyncio
-import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from uuid import uuid4
 
+from limits.errors import ConfigurationError
 from starlette.applications import Starlette
 
 from gateway.app import build_app
+from gateway.database import Database, DatabaseUnavailable, StartRefused, make_data_directory
 from gateway.graphql.documents import InvalidManifest, TrustedDocuments, read_manifest
+from gateway.http.deadlines import Deadlines
+from gateway.http.exchanges import NoExchanges
+from gateway.http.policy import Policy
+from gateway.http.rate_limits import RateLimits, rate_limit_storage
 from gateway.observability.exchanges import ExchangeReports
 from gateway.observability.metrics import GatewayMetrics
+from gateway.service.compaction import CompactionService
 from gateway.service.demonstration import DemoService, refuse_other_owners
 from gateway.service.environment import Environment, Measures, NoMeasures
 from gateway.service.exporting import ExportService
 from gateway.service.formation import FormationService
 from gateway.service.importing import ImportService, LocomoImportService
 from gateway.service.issuer_keys import IssuerKeys, file_reader, url_reader
+from gateway.service.key_rotation import HashKeyService
 from gateway.service.keys import open_keyring
 from gateway.service.memories import PublicMemoryService
 from gateway.service.operators import OperatorService
+from gateway.service.reindexing import ReindexService
 from gateway.service.signed_tokens import Issuer, SignedTokenService
 from gateway.service.store_inspection import StoreInspection, count_stored, inspect_store
 from gateway.service.sweeps import SweepService
@@ -39,22 +45,13 @@ from gateway.settings import DocumentsMode, Settings
 from store.domain.keyring import Keyring
 from store.domain.lexical import LEXICAL_VERSION
 from store.ports.errors import StoreUnavailable
+from store.ports.maintenance import Maintenance
 from store.ports.store import Store, StoreFact, Transaction
-from store.postgres.embedded.errors import EmbeddedPostgresError
-from store.postgres.embedded.server import EmbeddedServer
+from store.postgres.maintenance import PostgresMaintenance
 from store.postgres.migrating import SchemaMismatch, UnsuitableSettings, check_settings, migrate
 from store.postgres.store import PostgresStore
 
-DATABASE = "beliefs"
 VERSION = version("belief-gateway")
-
-
-class StartRefused(Exception):
-    """The gateway can't run on these settings; the message tells the operator what to do."""
-
-
-class DatabaseUnavailable(Exception):
-    """The database can't be reached or started; the message is for the operator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,71 +67,16 @@ class Services:
     exporting: ExportService
     sweeps: SweepService
     demonstration: DemoService
-    key_id: str
+    keys: HashKeyService
+    reindexing: ReindexService
+    compaction: CompactionService
     store: Store
-    database: "Database"
+    database: Database
+    rate_limits: RateLimits
 
     async def stored_by_sensitivity(self) -> Mapping[str, int]:
         """How many beliefs of all principals are stored, by sensitivity."""
         return await count_stored(self.store)
-
-
-class Database:
-    """The database that the settings name: the embedded one while it is used, or an external one."""
-
-    def __init__(self, settings: Settings) -> None:
-        """Touch nothing yet."""
-        self._settings = settings
-        self._server: EmbeddedServer | None = None
-
-    @property
-    def is_embedded(self) -> bool:
-        """Whether this program runs the server itself."""
-        return self._settings.database_url is None
-
-    @property
-    def shown(self) -> str:
-        """What an operator is told of it: no password."""
-        external = self._settings.database_shown
-        return f"the database {external}" if external else f"the embedded PostgreSQL in {self._root}"
-
-    @property
-    def _root(self) -> Path:
-        return self._settings.data_dir / "postgres"
-
-    @asynccontextmanager
-    async def used(self) -> AsyncIterator[str]:
-        """Use it: its URL. The embedded server is started for it, and stopped again after its last user.
-
-        Raises DatabaseUnavailable where the embedded one can't be started or stopped.
-        """
-        if self._settings.database_url is not None:
-            yield self._settings.database_url.get_secret_value()
-            return
-        _make_data_directory(self._settings.data_dir)
-        self._server = EmbeddedServer(self._root, binaries=self._settings.postgres_binaries)
-        try:
-            await self._operate(self._server.start)
-            await self._operate(partial(self._server.create_database, DATABASE))
-            yield self._server.url(DATABASE)
-        finally:
-            await self._operate(self._server.stop)
-
-    async def revive(self) -> None:
-        """Start the embedded server again where it died; an external one is for others to mend."""
-        if self._server is not None:
-            await self._operate(self._server.start)
-
-    async def _operate(self, work: Callable[[], None]) -> None:
-        """Run blocking work in a thread to its end, even where we are cancelled: its effects are ours to undo."""
-        task = asyncio.ensure_future(asyncio.to_thread(work))
-        try:
-            await asyncio.shield(task)
-        except EmbeddedPostgresError as error:
-            raise DatabaseUnavailable(str(error)) from error
-        except asyncio.CancelledError:
-            await asyncio.gather(task, return_exceptions=True)
-            raise
 
 
 @asynccontextmanager
@@ -146,23 +88,26 @@ async def running(
     Raises StartRefused, KeyFileError and DatabaseUnavailable, the last one also for a StoreUnavailable of what is done
     with them. `for_demo` refuses an external database of other principals, with Conflict, before anything is written.
     """
-    _make_data_directory(settings.data_dir)
+    make_data_directory(settings.data_dir)
     database = Database(settings)
     async with database.used() as url, opened_store(settings, database, url) as store:
         if for_demo and not database.is_embedded:
             await refuse_other_owners(store)
         keyring = await open_keyring(store, settings.key_path)
         await store.transact(_claim_lexical_version)
-        services = _services(settings, database, store, keyring, metrics)
+        services = _services(settings, database, store, PostgresMaintenance(url), keyring, metrics)
+        if metrics is not None:
+            metrics.watch_pool(lambda: asdict(store.connections))
         try:
             with _explained(database):
                 yield services
         finally:
             await services.tokens.close()
+            await services.rate_limits.close()
 
 
 @asynccontextmanager
-async def opened_store(settings: Settings, database: Database, url: str) -> AsyncIterator[Store]:
+async def opened_store(settings: Settings, database: Database, url: str) -> AsyncIterator[PostgresStore]:
     """A store over the database. The embedded one is migrated; another one must be, and its role must be set.
 
     Raises StartRefused with what to run, and DatabaseUnavailable.
@@ -211,6 +156,11 @@ class Inspected:
         with _explained(self.database):
             return await inspect_store(self.store)
 
+    async def dead_rows(self) -> int:
+        """About how many deleted or rewritten rows are still in the files."""
+        with _explained(self.database):
+            return await PostgresMaintenance(self.url).dead_rows()
+
 
 @asynccontextmanager
 async def inspected(settings: Settings, database: Database) -> AsyncIterator[Inspected]:
@@ -240,7 +190,7 @@ async def database_answers(services: Services) -> bool:
     return True
 
 
-def application(services: Services, metrics: GatewayMetrics) -> Starlette:
+def application(services: Services, metrics: GatewayMetrics, deadlines: Deadlines) -> Starlette:
     """The application of these services, with the surfaces that the settings mount.
 
     Raises StartRefused for a manifest of trusted documents that can't be taken.
@@ -255,6 +205,12 @@ def application(services: Services, metrics: GatewayMetrics) -> Starlette:
             exchanges=ExchangeReports(metrics),
             trusted=_trusted_documents(settings),
             count_document=metrics.document,
+            deadlines=deadlines,
+            policy=Policy(
+                rate_limits=services.rate_limits,
+                introspection=settings.introspection,
+                origins=settings.cors_origins,
+            ),
         )
     except InvalidManifest as error:
         raise StartRefused(f"In {settings.documents}, {error}.") from error
@@ -274,6 +230,7 @@ def _services(
     settings: Settings,
     database: Database,
     store: Store,
+    maintenance: Maintenance,
     keyring: Keyring,
     metrics: GatewayMetrics | None,
 ) -> Services:
@@ -296,9 +253,27 @@ def _services(
         exporting=ExportService(store),
         sweeps=SweepService(store, environment, receipt_retention=timedelta(days=settings.receipt_retention_days)),
         demonstration=DemoService(store, importing=importing, memories=memories, tokens=tokens),
-        key_id=keyring.current.id,
+        keys=HashKeyService(store, environment, settings.key_path),
+        reindexing=ReindexService(store, environment),
+        compaction=CompactionService(store, maintenance, environment),
         store=store,
         database=database,
+        rate_limits=_rate_limits(settings, metrics),
+    )
+
+
+def _rate_limits(settings: Settings, metrics: GatewayMetrics | None) -> RateLimits:
+    """The rate limits of the settings. Raises StartRefused where the client of a shared storage is not installed."""
+    url = settings.rate_limit_url
+    try:
+        storage = rate_limit_storage(None if url is None else url.get_secret_value())
+    except ConfigurationError as error:
+        raise StartRefused("Rates in a Redis need its client: install `belief-gateway[redis]`.") from error
+    return RateLimits(
+        storage,
+        cost_per_minute=settings.rate_limit_cost_per_minute,
+        failed_authentications_per_minute=settings.rate_limit_failed_authentications_per_minute,
+        reports=NoExchanges() if metrics is None else ExchangeReports(metrics),
     )
 
 
@@ -334,11 +309,3 @@ def _explained(database: Database) -> Iterator[None]:
 async def _claim_lexical_version(transaction: Transaction) -> None:
     """Note in a new store by which rules its lexemes are made; what stands is judged where text is searched."""
     await transaction.facts.claim(StoreFact.LEXICAL_VERSION, LEXICAL_VERSION)
-
-
-def _make_data_directory(directory: Path) -> None:
-    """Make the data directory, closed to others but for passing through to PostgreSQL's own where root needs it."""
-    try:
-        directory.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise StartRefused(f"The data directory {directory} can't be made: {error.strerror}.") from error

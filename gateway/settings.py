@@ -16,10 +16,14 @@ from typing import Annotated, Any, Self
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from gateway.setting_values import networks, origins, redis_url, separated
 
 PREFIX = "AGENT_MEMORY_"
 HIDDEN = "***"
+REQUEST_COST_MAX = 850_000
+"""What one request may cost at most; the operations themselves are priced where they are served."""
 _PROGRAM = "belief-gateway"
 _URL_SCHEMES = ("postgresql", "postgresql+asyncpg")
 _SECRET_PARAMETERS = ("password", "passfile", "sslpassword")
@@ -179,6 +183,12 @@ class Settings(BaseSettings):
     pool_size: Annotated[int, Field(ge=1, le=90)] = Field(
         default=10, description="How many connections to the database are held at most."
     )
+    request_deadline_seconds: Annotated[float, Field(gt=0, le=600)] = Field(
+        default=20.0, description="How long a request may take; then it is unavailable, and a write undone."
+    )
+    drain_seconds: Annotated[float, Field(ge=0, le=600)] = Field(
+        default=0.0, description="How long a gateway that is told to stop serves on, no longer ready."
+    )
     pool_wait_seconds: Annotated[float, Field(gt=0, le=60)] = Field(
         default=5.0, description="How long a request waits for a connection before it is answered as unavailable."
     )
@@ -220,6 +230,35 @@ class Settings(BaseSettings):
     oidc_leeway_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
         default=30.0, description="How far the issuer's clock and ours may lie apart."
     )
+    rate_limit_cost_per_minute: Annotated[int, Field(ge=0)] = Field(
+        default=5_000_000,
+        description="How many points of cost a principal may ask for within a minute; 0: any number. What "
+        "one request may cost must fit.",
+    )
+    rate_limit_failed_authentications_per_minute: Annotated[int, Field(ge=0)] = Field(
+        default=60,
+        description="How many requests without a valid credential one client address may make within a minute before "
+        "they are refused as rate limited; 0: any number. A valid credential is never refused by it.",
+    )
+    rate_limit_url: Annotated[SecretStr, AfterValidator(redis_url)] | None = Field(
+        default=None,
+        description="A Redis in which the rates are counted, as redis://user:password@host:6379/0, where several "
+        "gateways share them; it needs the extra `redis`. Absent: in this process.",
+    )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(separated), AfterValidator(networks)] = Field(
+        default=(),
+        description="The addresses or networks of proxies, separated by commas, whose X-Forwarded-For and "
+        "X-Forwarded-Proto are believed. Absent: nobody's.",
+    )
+    cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(separated), AfterValidator(origins)] = Field(
+        default=(),
+        description="The origins, separated by commas, whose pages may read answers, never with cookies. Absent: none.",
+    )
+    introspection: Annotated[Introspection, BeforeValidator(lambda value: str(value).lower())] = Field(
+        default=Introspection.AUTHENTICATED,
+        description="Who may ask what the GraphQL schema is: public, authenticated or off. With off, no error tells "
+        "a name of the schema either.",
+    )
     log_level: Annotated[LogLevel, BeforeValidator(lambda value: str(value).lower())] = Field(
         default=LogLevel.INFO, description="How much is logged: debug, info, warning or error."
     )
@@ -232,6 +271,14 @@ class Settings(BaseSettings):
     sweep_interval_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
         default=60.0, description="How often beliefs that have run out are written as expired."
     )
+
+    @field_validator("rate_limit_cost_per_minute", mode="after")
+    @classmethod
+    def _leave_room_for_a_request(cls, points: int) -> int:
+        """Refuse a limit that a request within the limit on its own cost could never meet."""
+        if 0 < points < REQUEST_COST_MAX:
+            raise ValueError(f"must be 0, or at least the {REQUEST_COST_MAX} that one request may cost")
+        return points
 
     @field_validator("documents_mode", mode="after")
     @classmethod
@@ -309,7 +356,7 @@ def variable_name(field: str) -> str:
 
 
 def without_password(url: str) -> str:
-    """A database URL as it may be shown: the password hidden, in its own place and as a parameter."""
+    """A URL as it may be shown: the password hidden, in its own place and as a parameter."""
     parts = urlsplit(url)
     user, _, host = parts.netloc.rpartition("@")
     if ":" in user:
@@ -338,8 +385,10 @@ def _source(field: str, settings: Settings, options: Mapping[str, object]) -> Se
 
 def _shown(field: str, settings: Settings) -> str | int | float | bool | None:
     match getattr(settings, field):
-        case SecretStr():
-            return settings.database_shown
+        case SecretStr() as secret:
+            return without_password(secret.get_secret_value())
+        case tuple() as parts:
+            return ", ".join(parts)
         case Path() as path:
             return str(path)
         case None if field == "key_file":

@@ -10,7 +10,10 @@ import httpx
 from starlette.applications import Starlette
 
 from gateway.app import build_app
+from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, TrustedDocuments
+from gateway.http.deadlines import Deadlines
 from gateway.http.exchanges import Exchanges
+from gateway.http.policy import DEFAULT_POLICY, Policy
 from gateway.service.environment import Environment
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
@@ -88,7 +91,15 @@ async def prepare(store: Store) -> None:
 
 
 @asynccontextmanager
-async def serving(store: Store, *, memory: bool = True, exchanges: Exchanges | None = None) -> AsyncIterator[Gateway]:
+async def serving(
+    store: Store,
+    *,
+    memory: bool = True,
+    exchanges: Exchanges | None = None,
+    trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
+    policy: Policy = DEFAULT_POLICY,
+    deadlines: Deadlines | None = None,
+) -> AsyncIterator[Gateway]:
     """Serve a store until the block is left; without `memory` the memory surface is off."""
     await prepare(store)
     clock = Clock()
@@ -99,6 +110,9 @@ async def serving(store: Store, *, memory: bool = True, exchanges: Exchanges | N
         ready=store.check,
         version="1.2.3",
         exchanges=exchanges,
+        trusted=trusted,
+        policy=policy,
+        deadlines=deadlines,
     )
     try:
         yield Gateway(store=store, app=app, tokens=tokens, clock=clock)

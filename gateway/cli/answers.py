@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.cli.interruption import Interrupted
-from gateway.compose import DatabaseUnavailable, StartRefused
+from gateway.database import DatabaseUnavailable, StartRefused
 from gateway.observability.logs import describe_exception
 from gateway.service.errors import Conflict, GatewayError, MalformedRequest, NotFound, Unavailable
 from gateway.service.keys import KeyFileError

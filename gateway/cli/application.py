@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli import memories, principals, tokens
+from gateway.cli import keys, memories, principals, tokens
 from gateway.cli.answers import failure_of_command, show_failure
-from gateway.cli.inspection import doctor, keys, migrate, openapi, schema, settings, sweep
+from gateway.cli.inspection import doctor, migrate, openapi, schema, settings, sweep
+from gateway.cli.maintenance import compact, reindex
 from gateway.cli.serving import serve
 from gateway.cli.transfer import export_lines, import_lines
 from gateway.compose import VERSION
@@ -26,10 +27,12 @@ program.command()(migrate)
 program.command("import")(import_lines)
 program.command("export")(export_lines)
 program.command()(sweep)
+program.command()(reindex)
+program.command()(compact)
 program.add_typer(memories.commands, name="memory")
 program.add_typer(principals.commands, name="principal")
 program.add_typer(tokens.commands, name="token")
-program.add_typer(keys, name="key")
+program.add_typer(keys.commands, name="key")
 program.command()(schema)
 program.command()(openapi)
 program.command()(settings)

@@ -10,7 +10,10 @@ from gateway.compose import Services, database_answers
 from gateway.observability.metrics import GatewayMetrics
 
 STORED_INTERVAL_SECONDS = 60.0
+HASH_KEY_INTERVAL_SECONDS = 2.0
+"""How long a gateway that holds the new key refuses writes at most after it was made current."""
 DATABASE_INTERVAL_SECONDS = 5.0
+VACUUM_INTERVAL_SECONDS = 300.0
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +28,7 @@ class Task:
 
 
 def background_tasks(services: Services, metrics: GatewayMetrics) -> list[Task]:
-    """The sweep, the gauge of stored beliefs, and looking after the embedded database."""
+    """The sweep, the gauge of stored beliefs, the hash key, deleted rows, and looking after the embedded database."""
 
     async def sweep() -> None:
         result = await services.sweeps.sweep()
@@ -36,6 +39,14 @@ def background_tasks(services: Services, metrics: GatewayMetrics) -> list[Task]:
     async def count() -> None:
         metrics.stored(await services.stored_by_sensitivity())
 
+    async def follow_key() -> None:
+        if await services.keys.follow():
+            _log.info("another hash key is current", extra={"key_id": services.keys.current_id})
+
+    async def vacuum() -> None:
+        if await services.compaction.vacuum():
+            _log.info("cleared deleted rows")
+
     async def revive() -> None:
         if not await database_answers(services):
             _log.warning("the database does not answer")
@@ -45,6 +56,8 @@ def background_tasks(services: Services, metrics: GatewayMetrics) -> list[Task]:
     tasks = [
         Task(name="sweep", interval_seconds=services.settings.sweep_interval_seconds, work=sweep),
         Task(name="stored_beliefs", interval_seconds=STORED_INTERVAL_SECONDS, work=count),
+        Task(name="hash_key", interval_seconds=HASH_KEY_INTERVAL_SECONDS, work=follow_key),
+        Task(name="vacuum", interval_seconds=VACUUM_INTERVAL_SECONDS, work=vacuum),
     ]
     if services.database.is_embedded:
         tasks.append(Task(name="database", interval_seconds=DATABASE_INTERVAL_SECONDS, work=revive))

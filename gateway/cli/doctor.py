@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from gateway.cli.answers import CommandFailed, failure_of_command
-from gateway.compose import Database, Inspected, inspected
+from gateway.compose import Inspected, inspected
+from gateway.database import Database
 from gateway.service.keys import read_key_file
 from gateway.settings import Settings
 from gateway.views.memories import wire_time
@@ -29,7 +30,7 @@ class Finding:
 
 
 async def examine(settings: Settings) -> list[Finding]:
-    """Check data directory, key file, database and role, key, lexical version and clock, in this order."""
+    """Check data directory, key file, database, role, key, lexical version, files and clock, in this order."""
     findings = [
         await _find("data directory", lambda: _data_directory(settings)),
         await _find("key file", lambda: _key_file(settings)),
@@ -87,15 +88,24 @@ def _checks(settings: Settings, found: Inspected) -> Sequence[tuple[str, Callabl
         keyring = read_key_file(settings.key_path)
         if named is None:
             return "the database names none yet"
-        if keyring is None or keyring.current.id != named:
+        if keyring is None or not keyring.holds(named):
             raise CommandFailed(f"the database was written with the key {named}, which the key file does not hold")
-        return named
+        waiting = sum(key.id != named for key in keyring.keys[keyring.position(named) + 1 :])
+        return f"{named}; {waiting} added since and not current yet" if waiting else named
 
     async def lexical() -> str:
         version = (await found.facts()).lexical_version
         if version not in (None, LEXICAL_VERSION):
-            raise CommandFailed(f"the lexemes are of version {version}, this program's rules are {LEXICAL_VERSION}")
+            raise CommandFailed(
+                f"the lexemes are of version {version}, this program's rules are {LEXICAL_VERSION}: "
+                "`belief-gateway reindex` makes them anew"
+            )
         return str(version or _NOT_YET)
+
+    async def files() -> str:
+        compacted = (await found.facts()).compacted
+        done = f"compacted {compacted}" if compacted else "never compacted"
+        return f"{done}; about {await found.dead_rows()} deleted or rewritten rows are not cleared yet"
 
     async def clock() -> str:
         now = datetime.now(UTC)
@@ -104,4 +114,11 @@ def _checks(settings: Settings, found: Inspected) -> Sequence[tuple[str, Callabl
             raise CommandFailed(f"the clock shows {wire_time(now)}, the database holds {wire_time(newest)}")
         return wire_time(now)
 
-    return [("schema", schema), ("role", role), ("hash key", key), ("lexical version", lexical), ("clock", clock)]
+    return [
+        ("schema", schema),
+        ("role", role),
+        ("hash key", key),
+        ("lexical version", lexical),
+        ("files", files),
+        ("clock", clock),
+    ]

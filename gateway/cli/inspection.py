@@ -9,12 +9,10 @@ from gateway.cli.answers import CommandFailed, show_json, show_table
 from gateway.cli.doctor import Finding, examine
 from gateway.cli.interruption import run_to_the_end
 from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, settings_of, with_services
-from gateway.compose import VERSION, Services, migrate_database
+from gateway.compose import VERSION, migrate_database
 from gateway.graphql.schema import build_schema, print_schema
 from gateway.rest.openapi import openapi_document
 from gateway.settings import load_settings, report_settings
-
-keys = typer.Typer(no_args_is_help=True, help="The hash key by which deleted statements are recognised.")
 
 AsConfigured = Annotated[
     bool, typer.Option("--as-configured", help="Of this deployment's settings. Default: every surface on.")
@@ -69,21 +67,6 @@ def openapi(*, as_configured: AsConfigured = False) -> None:
     """Print the OpenAPI document."""
     document = openapi_document(memory=_memory_is_shown(as_configured=as_configured), version=VERSION)
     print(json.dumps(document, ensure_ascii=False, indent=2))
-
-
-@keys.callback()
-def key_commands() -> None:
-    """The hash key by which deleted statements are recognised."""
-
-
-@keys.command("show-id")
-def show_key_id(*, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:
-    """Print the identifier of the current key, as the database names it. The key itself is never shown."""
-
-    async def work(services: Services) -> str:
-        return services.key_id
-
-    print(with_services(work, data_dir=data_dir, database_url=database_url))
 
 
 def doctor(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:

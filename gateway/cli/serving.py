@@ -1,7 +1,7 @@
 """The command `serve`: sockets, services, servers, until a signal asks for the end.
 
-The order of the end is that of the start turned round: no new requests, those under way within seconds, the background,
-the pool, the embedded database. A second signal changes nothing of it.
+The order of the end is that of the start turned round: not ready, no new requests, those under way within seconds, the
+background, the pool, the embedded database. A second signal changes nothing of it.
 """
 
 import asyncio
@@ -20,16 +20,22 @@ from starlette.applications import Starlette
 
 from gateway.cli.answers import CommandFailed
 from gateway.cli.background import background_tasks, going_on
+from gateway.cli.connections import IDLE_SECONDS, protocol_reporting_to
 from gateway.cli.demo import prepare_demo
 from gateway.cli.interruption import Interrupted, Interruption, run_to_the_end
 from gateway.cli.listening import PortTaken, listen, listen_nearby, url_of
 from gateway.cli.options import DatabaseUrl, DataDirectory, start_logging
 from gateway.compose import VERSION, application, running
+from gateway.http.deadlines import Deadlines
+from gateway.http.exchanges import Exchanges, NoExchanges
+from gateway.observability.exchanges import ExchangeReports
 from gateway.observability.metrics import GatewayMetrics, metrics_application
 from gateway.settings import Settings, load_settings, unknown_variables
 
 GRACE_SECONDS = 3
-"""How long requests under way may take to end; what takes longer is broken off, and its transaction undone."""
+"""How long requests under way may take to end; what takes longer is unavailable, and its transaction undone."""
+CLOSING_SECONDS = 2
+"""How long those answers may take to leave before their connections are cut."""
 
 _log = logging.getLogger(__name__)
 
@@ -101,9 +107,15 @@ async def _serve(
     async with running(settings, metrics=metrics, for_demo=demo) as services:
         url = url_of(listener)
         lines = await prepare_demo(services, url) if demo else []
-        servers = [GatewayServer(application(services, metrics)), GatewayServer(metrics_application(metrics))]
+        reports = ExchangeReports(metrics)
+        deadlines = Deadlines(settings.request_deadline_seconds)
+        app = application(services, metrics, deadlines)
+        servers = [
+            GatewayServer(app, exchanges=reports, trusted_proxies=settings.trusted_proxies),
+            GatewayServer(metrics_application(metrics), exchanges=reports),
+        ]
         async with going_on(background_tasks(services, metrics), metrics):
-            interruption.react_with(partial(_end, servers))
+            interruption.react_with(partial(_announce_end, servers, deadlines, settings.drain_seconds))
             _announce(settings, url, url_of(metrics_listener), lines)
             _log.info("serving", extra={"url": url, "version": VERSION})
             await asyncio.gather(
@@ -116,21 +128,28 @@ async def _serve(
 class GatewayServer(uvicorn.Server):
     """A server on a socket of ours, that leaves signals to the command."""
 
-    def __init__(self, app: Starlette) -> None:
-        """Serve an application; the only log is ours, and the target of a request is in none."""
+    def __init__(
+        self, app: Starlette, *, exchanges: Exchanges | None = None, trusted_proxies: Sequence[str] = ()
+    ) -> None:
+        """Serve an application; the only log is ours, and the target of a request is in none.
+
+        What is refused before the application sees it is reported to `exchanges`.
+        """
         super().__init__(
             uvicorn.Config(
                 app,
-                http="httptools",
+                http=protocol_reporting_to(exchanges or NoExchanges()),
                 ws="none",
                 lifespan="off",
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 date_header=True,
-                # What a proxy says of its client is of no use here, and anybody could say it.
-                proxy_headers=False,
-                timeout_graceful_shutdown=GRACE_SECONDS,
+                # Anybody can say whose request they pass on: the operator names those who are believed.
+                proxy_headers=bool(trusted_proxies),
+                forwarded_allow_ips=list(trusted_proxies),
+                timeout_keep_alive=IDLE_SECONDS,
+                timeout_graceful_shutdown=GRACE_SECONDS + CLOSING_SECONDS,
             )
         )
 
@@ -140,11 +159,24 @@ class GatewayServer(uvicorn.Server):
         yield
 
     def end(self) -> None:
-        """Take no more requests, and return when those under way have ended."""
+        """Take no more connections and close those that are idle, at once; `serve` returns after the others."""
         self.should_exit = True
+        if self.started:
+            # The server's own loop would notice a while later, and begin requests until then.
+            for server in self.servers:
+                server.close()
+            for connection in list(self.server_state.connections):
+                connection.shutdown()
 
 
-def _end(servers: Sequence[GatewayServer]) -> None:
+def _announce_end(servers: Sequence[GatewayServer], deadlines: Deadlines, drain_seconds: float) -> None:
+    """Tell load balancers and clients to go elsewhere, and stop when they have had the time to."""
+    deadlines.announce_end()
+    asyncio.get_running_loop().call_later(drain_seconds, _end, servers, deadlines)
+
+
+def _end(servers: Sequence[GatewayServer], deadlines: Deadlines) -> None:
+    deadlines.end(GRACE_SECONDS)
     for server in servers:
         server.end()
 

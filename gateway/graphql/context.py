@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from gateway.graphql.answer_size import AnswerSize
 from gateway.graphql.loaders import MemoryLinks
+from gateway.http.deadlines import Deadline
 from gateway.service.memories import PublicMemoryService
 from gateway.service.memory_reading import MemoryReading
 from gateway.service.principal import Principal
@@ -23,11 +24,12 @@ _log = logging.getLogger(__name__)
 class MemoryReads:
     """One snapshot, opened at the first read; reads follow one another, as its connection demands."""
 
-    def __init__(self, memories: PublicMemoryService, principal: Principal) -> None:
-        """Read on behalf of a principal."""
+    def __init__(self, memories: PublicMemoryService, principal: Principal, deadline: Deadline) -> None:
+        """Read on behalf of a principal, until the deadline."""
         self.principal = principal
         self.links = MemoryLinks(self.ask, principal)
         self._memories = memories
+        self._deadline = deadline
         self._lock = asyncio.Lock()
         self._stack = AsyncExitStack()
         self._reading: MemoryReading | None = None
@@ -35,8 +37,11 @@ class MemoryReads:
         self._closed = False
 
     async def ask(self, question: Callable[[MemoryReading], Awaitable[Answer]]) -> Answer:
-        """Ask one thing of the snapshot. One that could not be opened stays failed, for the same reason."""
-        async with self._lock:
+        """Ask one thing of the snapshot. One that could not be opened stays failed, for the same reason.
+
+        Raises Unavailable at the deadline.
+        """
+        async with self._deadline.kept(), self._lock:
             assert not self._closed, "read after the answer was complete"
             if self._failure is not None:
                 # Every further field would wait for a connection as long as the first one did.
@@ -63,12 +68,15 @@ class MemoryReads:
 class Exchange:
     """The context value of one operation."""
 
-    def __init__(self, principal: Principal, memories: PublicMemoryService | None, version: str) -> None:
-        """Serve a principal; without `memories` their surface is off."""
+    def __init__(
+        self, principal: Principal, memories: PublicMemoryService | None, version: str, deadline: Deadline
+    ) -> None:
+        """Serve a principal until the deadline; without `memories` their surface is off."""
         self.principal = principal
         self.version = version
         self.size = AnswerSize()
         self.surface = memories
+        self._deadline = deadline
         self._reads: MemoryReads | None = None
 
     @property
@@ -81,8 +89,18 @@ class Exchange:
     def reads(self) -> MemoryReads:
         """The reads of a query, or those that show what the latest mutation did."""
         if self._reads is None:
-            self._reads = MemoryReads(self.memories, self.principal)
+            self._reads = MemoryReads(self.memories, self.principal, self._deadline)
         return self._reads
+
+    async def write(self, change: Callable[[PublicMemoryService], Awaitable[Answer]]) -> Answer:
+        """Make one change. What it made before the deadline is told, whatever becomes of the next one.
+
+        Raises Unavailable at the deadline, with nothing changed.
+        """
+        # What an earlier mutation showed is shown: its snapshot is older than this write, and holds a connection.
+        await self.close()
+        async with self._deadline.kept():
+            return await change(self.memories)
 
     async def close(self) -> None:
         """Let go of the snapshot, if one is open; the next read opens another."""

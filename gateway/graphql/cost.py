@@ -54,11 +54,12 @@ from gateway.service.costs import (
     fetch_cost,
     page_size,
 )
+from gateway.settings import REQUEST_COST_MAX
 
-COST_MAX = 210_000
-"""Points of an operation: twenty pages of 200 with every value. A page of 200 that shows of every link the id, subject
-and statement too costs 189,056, and one of 50, the default, that shows every value of every link 209,306; several of
-them are refused. Where every belief has as many links as it can have, that is less than a second of one core."""
+COST_MAX = REQUEST_COST_MAX
+"""Points of an operation. A page of 200 beliefs with every value, and with every value of all that it can lead to,
+costs 837,056, so one of them is let in, and several are not. How much of that is really shown has a bound of its own,
+in `answer_size`: few beliefs have as many links as they can have."""
 INTROSPECTION_COST_MAX = 40_000
 """Values of the schema that introspection may show, as estimated; the query of common tools is at 14,612."""
 INTROSPECTION = 2_000

@@ -9,7 +9,6 @@ always tells what was applied.
 Source: GraphQL over HTTP; belief store decisions, Errors.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from graphql import (
@@ -50,6 +49,7 @@ from gateway.graphql.validation import check_variables, select_operation
 from gateway.http.admission import Admission
 from gateway.http.errors import TransportError, failure_of
 from gateway.http.exchanges import Exchanges, NoExchanges
+from gateway.http.presence import deadline_of
 from gateway.service.errors import AuthenticationError, ErrorCode, GatewayError, MalformedRequest, Unavailable
 from gateway.service.memories import PublicMemoryService
 from gateway.settings import Introspection
@@ -114,24 +114,26 @@ class GraphQLEndpoint:
         if request.method not in {"GET", "HEAD", "POST"}:
             raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, "GraphQL is asked by GET or POST", {"allow": ALLOWED})
         if self._introspection is Introspection.PUBLIC and "authorization" not in request.headers:
-            return await self._introspect(request, media_type)
-        admitted = await self._admission.admit(request)
-        asked = await read_request(request)
+            async with deadline_of(request).kept():
+                return await self._introspect(request, media_type)
+        deadline = deadline_of(request)
+        async with deadline.kept():
+            admitted = await self._admission.admit(request)
+            asked = await read_request(request)
         shows_cost = asks_for_cost(request)
         document, operation = self._prepare(asked)
         if operation.operation is not OperationType.QUERY and request.method != "POST":
             raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, "a mutation is asked by POST", {"allow": "POST"})
         cost = self._pricing.check(document, operation, asked.variables)
-        await admitted.charge(cost)
-        exchange = Exchange(admitted.principal, self._memories, self._version)
+        async with deadline.kept():
+            await admitted.charge(cost)
+        exchange = Exchange(admitted.principal, self._memories, self._version, deadline)
         result = await self._execute(exchange, asked, document)
         if exchange.size.refusal is not None:
             self._reports.limit_exceeded("answer_size")
         payload = _payload(operation, result, exchange.size.refusal)
         if shows_cost:
-            payload["extensions"] = {
-                "cost": {"requested": cost, "maximum": COST_MAX, "remaining": admitted.remaining}
-            }
+            payload["extensions"] = {"cost": {"requested": cost, "maximum": COST_MAX, "remaining": admitted.remaining}}
         return respond(payload, status=200, media_type=media_type, headers={})
 
     async def _introspect(self, request: Request, media_type: str) -> Response:
@@ -155,7 +157,9 @@ class GraphQLEndpoint:
         check_variables(self._schema._schema, operation, asked.variables, tells_names=self._tells_names)
         return document, operation
 
-    async def _execute(self, exchange: Exchange | None, asked: GraphQLRequest, document: DocumentNode) -> ExecutionResult:
+    async def _execute(
+        self, exchange: Exchange | None, asked: GraphQLRequest, document: DocumentNode
+    ) -> ExecutionResult:
         try:
             result = execute(
                 self._schema._schema,

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway.graphql.documents import hash_of
 from gateway.graphql.validation import check_text
 from gateway.http.bodies import read_body, require_json
 from gateway.service.errors import MalformedRequest
@@ -66,6 +67,8 @@ async def read_request(request: Request) -> GraphQLRequest:
     if not isinstance(query, str) and not (query is None and identifier is not None):
         raise MalformedRequest("query", "must be given as a string")
     check_text("query", query)
+    if query is not None and identifier not in {None, hash_of(query)}:
+        raise MalformedRequest("query", "must be the text of the hash that is given with it")
     check_text("operationName", operation_name)
     variables = members.get("variables") or {}
     for name, value in variables.items():

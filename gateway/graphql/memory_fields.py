@@ -180,12 +180,10 @@ class MemoryMutation:
     ) -> ReviewMemoryPayload | None:
         """Apply a review; what the belief leads to is read after the write."""
         exchange = info.context
-        # What an earlier mutation showed is shown: its snapshot is older than this write, and holds a connection.
-        await exchange.close()
         request = MemoryReview(
             id=input.id, ceiling=input.ceiling, outcome=input.outcome, idempotency_key=input.idempotency_key
         )
-        view = await exchange.memories.review(exchange.principal, request)
+        view = await exchange.write(lambda memories: memories.review(exchange.principal, request))
         return ReviewMemoryPayload(memory=Memory(view, input.ceiling, exchange.reads.links))
 
     @strawberry.mutation(
@@ -198,7 +196,6 @@ class MemoryMutation:
     ) -> DeleteMemoryPayload | None:
         """Erase a statement."""
         exchange = info.context
-        await exchange.close()
         request = MemoryDelete(id=input.id, ceiling=input.ceiling, idempotency_key=input.idempotency_key)
-        deleted = await exchange.memories.delete(exchange.principal, request)
+        deleted = await exchange.write(lambda memories: memories.delete(exchange.principal, request))
         return DeleteMemoryPayload(deleted_id=strawberry.ID(str(deleted)))

@@ -67,6 +67,8 @@ def failure_of(error: BaseException, names: Mapping[str, str]) -> Failure:
         case GatewayError():
             return Failure(code=error.code, message=error.message, headers=_headers(error))
         case StoreUnavailable():
+            # Its words are ours: a SQLSTATE at most.
+            _log.warning("the store could not answer: %s", error)
             return Failure(
                 code=ErrorCode.UNAVAILABLE,
                 message="the store is not available at the moment",

@@ -6,7 +6,8 @@ refreshed in the background, stands for that.
 Source: belief store decisions, Metrics.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -28,6 +29,11 @@ class GatewayMetrics:
         """Begin at nothing."""
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
+        self._begin_operations(registry)
+        self._begin_requests(registry)
+        self._begin_background(registry)
+
+    def _begin_operations(self, registry: CollectorRegistry) -> None:
         self._operations = Counter(
             "belief_gateway_operations",
             "Requests of an operation, by outcome (ok or the code of the failure) and declared ceiling.",
@@ -49,6 +55,8 @@ class GatewayMetrics:
         self._cursor_rejections = Counter(
             "belief_gateway_cursor_rejections", "Cursors that were refused.", ("reason",), registry=registry
         )
+
+    def _begin_requests(self, registry: CollectorRegistry) -> None:
         self._not_mounted = Counter(
             "belief_gateway_not_mounted_requests",
             "Requests for a surface that this deployment does not mount.",
@@ -85,6 +93,8 @@ class GatewayMetrics:
             "Failures of the storage in which rates are counted; requests then pass uncounted.",
             registry=registry,
         )
+
+    def _begin_background(self, registry: CollectorRegistry) -> None:
         self._last_use_failures = Counter(
             "belief_gateway_last_use_failures", "Last uses of tokens that could not be written.", registry=registry
         )
@@ -94,12 +104,23 @@ class GatewayMetrics:
         self._swept = Counter(
             "belief_gateway_swept", "What sweeps have written or forgotten.", ("kind",), registry=registry
         )
+        self._pool_connections = Gauge(
+            "belief_gateway_pool_connections",
+            "Places for connections to the database: in_use by a read or a write, or free.",
+            ("state",),
+            registry=registry,
+        )
         self._stored_beliefs = Gauge(
             "belief_gateway_stored_beliefs",
             "Stored beliefs of all principals by sensitivity, as of the last look.",
             ("sensitivity",),
             registry=registry,
         )
+
+    def watch_pool(self, count: Callable[[], Mapping[str, int]]) -> None:
+        """Show how many connections to the database are `in_use` and `free`, as `count` tells whenever it is asked."""
+        for state in ("in_use", "free"):
+            self._pool_connections.labels(state).set_function(partial(_counted, count, state))
 
     def operation(self, operation: str, *, outcome: str, ceiling: Sensitivity) -> None:
         """One request of an operation: `ok` or the code of its failure."""
@@ -159,6 +180,10 @@ class GatewayMetrics:
         """How many beliefs are stored by sensitivity; one that is not named has none."""
         for sensitivity in Sensitivity:
             self._stored_beliefs.labels(sensitivity.value).set(counts.get(sensitivity.value, 0))
+
+
+def _counted(count: Callable[[], Mapping[str, int]], state: str) -> float:
+    return count()[state]
 
 
 def metrics_application(metrics: GatewayMetrics) -> Starlette:

@@ -49,6 +49,7 @@ _MESSAGES: Mapping[ErrorCode, str] = {
     ErrorCode.REQUEST_TIMEOUT: "the body took too long to arrive",
     ErrorCode.PAYLOAD_TOO_LARGE: "the body must not exceed 1048576 bytes",
     ErrorCode.UNSUPPORTED_MEDIA_TYPE: "the content type must be application/json, in UTF-8",
+    ErrorCode.RATE_LIMITED: "more than 5000000 points of cost within a minute; there is room again in 42 seconds",
     ErrorCode.INTERNAL_ERROR: "an internal error occurred",
     ErrorCode.UNAVAILABLE: "the store is not available at the moment",
 }

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gateway.http.admission import RATE_LIMIT_HEADERS
 from gateway.http.bodies import BODY_BYTES_MAX
 from gateway.http.errors import RETRY_AFTER_SECONDS, STATUSES
 from gateway.rest.examples import FAILURES, MEMORY, PAGE
@@ -43,6 +44,7 @@ READ_FAILURES = (
     ErrorCode.MALFORMED_REQUEST,
     ErrorCode.AUTHENTICATION_ERROR,
     ErrorCode.AUTHORIZATION_ERROR,
+    ErrorCode.RATE_LIMITED,
     ErrorCode.INTERNAL_ERROR,
     ErrorCode.UNAVAILABLE,
 )
@@ -162,7 +164,7 @@ def _failure_codes(operation: Operation) -> Iterable[ErrorCode]:
 
 
 def _success(operation: Operation, schemas: Mapping[type, Document]) -> Document:
-    headers = {**_request_id_header(), **_cache_header()}
+    headers = {**_request_id_header(), **_cache_header(), **_rate_limit_headers()}
     if operation is DELETE:
         return {"204": {"description": "It is erased.", "headers": headers}}
     if operation is BROWSE:
@@ -186,10 +188,24 @@ def _failures(codes: Iterable[ErrorCode], schemas: Mapping[type, Document]) -> D
 def _failure_headers(code: ErrorCode) -> Document:
     if code is ErrorCode.AUTHENTICATION_ERROR:
         return {"WWW-Authenticate": _header("The scheme that is asked for.", {"type": "string", "const": "Bearer"})}
-    if code is ErrorCode.UNAVAILABLE:
+    if code in {ErrorCode.UNAVAILABLE, ErrorCode.RATE_LIMITED}:
         seconds = {"type": "integer", "minimum": RETRY_AFTER_SECONDS}
-        return {"Retry-After": _header("After how many seconds it is worth another try.", seconds)}
+        waiting = {"Retry-After": _header("After how many seconds it is worth another try.", seconds)}
+        return waiting | (_rate_limit_headers() if code is ErrorCode.RATE_LIMITED else {})
     return {}
+
+
+def _rate_limit_headers() -> Document:
+    descriptions = (
+        "Points of cost that a minute holds for you, or attempts for your address.",
+        "How many of them are left.",
+        "Seconds until the minute ends.",
+    )
+    number = {"type": "integer", "minimum": 0}
+    return {
+        name: _header(description, number) | {"required": False}
+        for name, description in zip(RATE_LIMIT_HEADERS, descriptions, strict=True)
+    }
 
 
 def _request_id_header() -> Document:

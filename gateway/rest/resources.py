@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gateway.http.errors import TransportError
+from gateway.http.presence import deadline_of
 from gateway.rest.rendering import empty_response
 from gateway.service.errors import ErrorCode
 
@@ -27,7 +28,10 @@ class Resource:
         self.allow = ", ".join((*self.handlers, "OPTIONS"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one exchange. Raises TransportError for a method that the path does not have."""
+        """Serve one exchange.
+
+        Raises TransportError for a method that the path does not have, Unavailable at the deadline.
+        """
         response = await self._answer(Request(scope, receive))
         await response(scope, receive, send)
 
@@ -37,4 +41,5 @@ class Resource:
         handler = self.handlers.get(request.method)
         if handler is None:
             raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, f"this path allows {self.allow}", {"allow": self.allow})
-        return await handler(request)
+        async with deadline_of(request).kept():
+            return await handler(request)

@@ -51,9 +51,9 @@ def system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Environment:
-    """What every service needs beside the store."""
+    """What every service needs beside the store. `keyring` is replaced, whole, when another key is made current."""
 
     keyring: Keyring
     clock: Callable[[], datetime] = system_clock

@@ -4,17 +4,21 @@ Shared by the deletion of a belief, the import of a tombstone and the erasure of
 Source: belief store decisions, Review and delete.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 from store.domain.journal import Tombstone
+from store.domain.keyring import Keyring
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import EventKind
 from store.ports.errors import StoreContention
 from store.ports.store import Transaction
+
+STATEMENTS_BATCH = 500
+"""Statements that are read at a time to be hashed again."""
 
 
 async def erase_statements(
@@ -54,6 +58,44 @@ async def erase_statements(
     for tombstone in tombstones:
         await transaction.journal.add_tombstone(tombstone)
     return sum(record.id in victims for record in records)
+
+
+def tombstones_of(keyring: Keyring, owner: Owner, statement: str, now: datetime) -> list[Tombstone]:
+    """The tombstones of a statement: one under every key of the ring.
+
+    A backup may hold the statement under an older key; its tombstone finds the row there too.
+    """
+    return [
+        Tombstone(owner=owner, statement_hash=hash, key_id=key, created_at=now)
+        for key, hash in keyring.hashes_by_key(owner, statement).items()
+    ]
+
+
+async def find_equal_hashes(
+    transaction: Transaction, keyring: Keyring, owner: Owner, hashes: Collection[bytes], texts: Iterable[str]
+) -> dict[bytes, frozenset[bytes]]:
+    """For each hash whose statement the owner holds, or is among the texts: its hashes under every key of the ring.
+
+    Only the text tells which hash under one key belongs to which under another, so every statement of the owner is
+    read, in batches; with a single key there is nothing to tell, and nothing is read.
+    """
+    if len(keyring.keys) == 1 or not hashes:
+        return {}
+    wanted = frozenset(hashes)
+    found: dict[bytes, frozenset[bytes]] = {}
+
+    def judge(statement: str) -> None:
+        equal = keyring.statement_hashes(owner, statement)
+        found.update(dict.fromkeys(equal & wanted, equal))
+
+    for text in texts:
+        judge(text)
+    after: UUID | None = None
+    while batch := await transaction.memories.find_statement_texts(owner, after=after, limit=STATEMENTS_BATCH):
+        for _, statement in batch:
+            judge(statement)
+        after = batch[-1][0]
+    return found
 
 
 async def _unlink(transaction: Transaction, record: MemoryRecord, victims: Collection[UUID]) -> None:

@@ -1,6 +1,7 @@
 """Export: everything of an owner as lines that an import takes back.
 
-Beliefs stand in ascending order of position, so that a round trip keeps their order.
+Beliefs stand in ascending order of position, so that a round trip keeps their order, and before the rejections, which
+would block those that stayed live beside a rejected one.
 Source: belief store decisions, Formation (Restoring).
 """
 
@@ -40,10 +41,10 @@ async def _owner_lines(snapshot: Snapshot, owner: Owner) -> AsyncIterator[dict[s
         yield person_line(person)
     async for tombstone in snapshot.journal.tombstones(owner):
         yield tombstone_line(tombstone)
-    async for rejection in snapshot.journal.rejections(owner):
-        yield rejection_line(rejection)
     async for record, references in snapshot.memories.export(owner):
         yield belief_line(record, references)
+    async for rejection in snapshot.journal.rejections(owner):
+        yield rejection_line(rejection)
     async for event in snapshot.journal.events(owner):
         yield event_line(event)
     async for receipt in snapshot.journal.receipts(owner):

@@ -4,6 +4,7 @@ No transport reaches it; the importer and the command line do.
 Source: belief store decisions, Formation and Restoring.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,7 +13,8 @@ from uuid import UUID
 
 from gateway.service.environment import Environment
 from gateway.service.errors import Conflict, MalformedRequest
-from gateway.service.guards import require_key, require_lexical_version
+from gateway.service.guards import hold_lexical_version, require_key
+from gateway.service.people import subject_locks
 from store.domain.formation import (
     CONTRADICTS_MAX,
     Candidate,
@@ -21,8 +23,8 @@ from store.domain.formation import (
     NotSupersedable,
     contradicted,
     contradicting,
+    find_equals,
     find_opposites,
-    find_twin,
     linked,
     new_record,
     new_references,
@@ -30,7 +32,8 @@ from store.domain.formation import (
     superseded,
 )
 from store.domain.journal import EvidenceReference, Payload
-from store.domain.memories import LINKS_MAX, InvalidRecord, MemoryRecord, check_record, is_live
+from store.domain.keyring import length_prefixed
+from store.domain.memories import EVIDENCE_MAX, INT32_MAX, LINKS_MAX, InvalidRecord, MemoryRecord, check_record, is_live
 from store.domain.owners import Owner
 from store.domain.people import display_subject, person_key
 from store.domain.vocabulary import BLOCKING_REJECTIONS, LIVE_STATUSES, EventKind
@@ -84,11 +87,13 @@ class FormationService:
         now = self._environment.clock()
         keyring = self._environment.keyring
         provisional = self._provisional(owner, candidate, now)
-        await require_key(transaction.facts, keyring)
-        await require_lexical_version(transaction.facts)
         statement_hash = keyring.statement_hash(owner, candidate.statement)
         hashes = keyring.statement_hashes(owner, candidate.statement)
-        await transaction.journal.lock_statements(owner, [statement_hash])
+        await transaction.journal.lock_statements(
+            owner, self.locks(owner, subject=candidate.subject, statement=candidate.statement)
+        )
+        await require_key(transaction.facts, keyring)
+        await hold_lexical_version(transaction.facts)
         if await transaction.journal.blocked(owner, hashes, kinds=BLOCKING_REJECTIONS):
             return FormationResult(outcome=FormationOutcome.BLOCKED, id=None)
 
@@ -126,17 +131,18 @@ class FormationService:
         check_record(record)
         _check_references(record, references)
         owner, keyring = record.owner, self._environment.keyring
-        await require_key(transaction.facts, keyring)
-        await require_lexical_version(transaction.facts)
         statement_hash = keyring.statement_hash(owner, record.statement)
         hashes = keyring.statement_hashes(owner, record.statement)
-        await transaction.journal.lock_statements(owner, [statement_hash])
+        await transaction.journal.lock_statements(owner, self.restore_locks(record))
+        await require_key(transaction.facts, keyring)
+        await hold_lexical_version(transaction.facts)
         if await transaction.memories.exists(owner, record.id):
             return RestoreOutcome.SKIPPED
-        kinds = BLOCKING_REJECTIONS if record.status in LIVE_STATUSES else frozenset()
+        kinds = BLOCKING_REJECTIONS if is_live(record, self._environment.clock()) else frozenset()
         if await transaction.journal.blocked(owner, hashes, kinds=kinds):
             return RestoreOutcome.BLOCKED
-        others = await transaction.memories.find_many_for_update(owner, record.conflicts_with)
+        found = await transaction.memories.find_many_for_update(owner, record.conflicts_with)
+        others = [row for row in found if record.id in row.conflicts_with or len(row.conflicts_with) < LINKS_MAX]
         [position] = await transaction.memories.next_positions(1)
         await transaction.memories.add(
             replace(
@@ -149,9 +155,26 @@ class FormationService:
         )
         await transaction.memories.add_references(owner, record.id, references)
         for other in others:
-            if record.id not in other.conflicts_with and len(other.conflicts_with) < LINKS_MAX:
+            if record.id not in other.conflicts_with:
                 await transaction.memories.put(linked(other, record.id))
         return RestoreOutcome.RESTORED
+
+    def locks(self, owner: Owner, *, subject: str, statement: str) -> frozenset[bytes]:
+        """What is locked before a belief is written: its statement, and the name of the person it is about.
+
+        The statement under every key, so that the lock holds while another key is made current.
+        """
+        return self._environment.keyring.statement_hashes(owner, statement) | subject_locks(subject)
+
+    def restore_locks(self, record: MemoryRecord) -> frozenset[bytes]:
+        """What is locked before a belief is restored: beside its statement and its person, its id.
+
+        Where it has conflict links, those of the owner too: of two ends that are restored at once, one must see the
+        other, or neither would hold the link.
+        """
+        parts = [(b"memory", record.id.bytes), *([(b"links",)] if record.conflicts_with else [])]
+        digests = {hashlib.sha256(length_prefixed(*part)).digest() for part in parts}
+        return self.locks(record.owner, subject=record.subject, statement=record.statement) | digests
 
     def _provisional(self, owner: Owner, candidate: Candidate, now: datetime) -> MemoryRecord:
         """The candidate's record before it has a place, checked whole."""
@@ -177,13 +200,19 @@ class FormationService:
         candidate: Candidate,
         now: datetime,
     ) -> _Found:
-        """What the candidate meets among the locked rows; a twin to which it adds nothing is met alone."""
-        twin = find_twin(same, candidate, now)
+        """What the candidate meets among the locked rows; a belief to which it adds nothing is met alone.
+
+        Without a live twin that is one that ended: the evidence on which it rested does not form it again.
+        """
+        equals = find_equals(same, candidate)
+        twin = next((row for row in equals if is_live(row, now)), None)
         added: Sequence[EvidenceReference] = candidate.references
-        if twin is not None:
-            added = new_references(await transaction.memories.find_references(twin.owner, twin.id), candidate)
-            if not added:
-                return _Found(twin=twin, added=(), opposites=(), replaced=None)
+        for row in equals if twin is None else [twin]:
+            fresh = new_references(await transaction.memories.find_references(row.owner, row.id), candidate)
+            if not fresh:
+                return _Found(twin=row, added=(), opposites=(), replaced=None)
+            if row is twin:
+                added = fresh
         return _Found(
             twin=twin,
             added=added,
@@ -264,6 +293,8 @@ def _replaced(
 
 def _check_references(record: MemoryRecord, references: Sequence[EvidenceReference]) -> None:
     own = tuple(reference.number for reference in references if reference.session_id == record.source_session_id)
+    if len(references) > EVIDENCE_MAX or any(not 1 <= each.number <= INT32_MAX for each in references):
+        raise InvalidRecord("evidence", f"must hold at most {EVIDENCE_MAX} references, numbered from 1 to {INT32_MAX}")
     if len(set(references)) != len(references) or own != record.source_event_ids:
         raise InvalidRecord("evidence", "must hold each reference once, those of the source session in order")
     if record.evidence_count != len(references):

@@ -5,18 +5,18 @@ hash. A line that can't be taken is reported by number and leaves nothing behind
 Source: belief store decisions, Formation (Restoring).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from gateway.service.environment import Environment
-from gateway.service.erasure import erase_statements
+from gateway.service.erasure import erase_statements, find_equal_hashes
 from gateway.service.errors import Conflict, GatewayError, MalformedRequest, Unavailable
 from gateway.service.formation import FormationService
 from gateway.service.guards import require_key
 from gateway.service.locomo import LocomoBelief, read_locomo
-from gateway.service.people import check_person, rename_batch
+from gateway.service.people import subject_locks, take_person
 from gateway.service.records import (
     AnyLine,
     BeliefLine,
@@ -30,11 +30,14 @@ from gateway.service.records import (
 )
 from store.domain.memories import InvalidRecord
 from store.domain.owners import Owner
-from store.domain.people import Person
+from store.domain.people import PERSON_PREFIX, Person
 from store.ports.store import Store, Transaction
 
 BATCH_LINES = 200
 ERRORS_KEPT_MAX = 1_000
+
+EqualHashes: TypeAlias = Mapping[Owner, Mapping[bytes, frozenset[bytes]]]
+"""By owner and hash: the hashes of the same statement under every key."""
 
 
 class Lines(Protocol):
@@ -129,10 +132,12 @@ class ImportService:
                 taken.append((number, parse_line(content.rstrip(b"\r\n"))))
             except MalformedRequest as error:
                 report.refuse(number, error.message)
-        await self._lock(transaction, [line for _, line in taken])
+        lines = [line for _, line in taken]
+        await self._lock(transaction, lines)
+        equal = await self._equal_hashes(transaction, lines)
         for number, line in taken:
             try:
-                report.count(await self._take_line(transaction, line))
+                report.count(await self._take_line(transaction, line, equal))
             except InvalidRecord as error:
                 report.refuse(number, str(error))
             except Unavailable:
@@ -145,18 +150,37 @@ class ImportService:
         return report
 
     async def _lock(self, transaction: Transaction, lines: Iterable[AnyLine]) -> None:
-        """Take the locks of all statements of the batch at once, in the one order that all writers keep."""
-        hashes: dict[Owner, set[bytes]] = {}
+        """Take every lock of the batch at once, in the one order that all writers keep."""
+        locks: dict[Owner, set[bytes]] = {}
         for line in lines:
-            if isinstance(line, BeliefLine | CandidateLine):
-                hash = self._environment.keyring.statement_hash(line.owner, line.statement)
-                hashes.setdefault(line.owner, set()).add(hash)
-            elif isinstance(line, TombstoneLine):
-                hashes.setdefault(line.owner, set()).add(line.statement_hash)
-        for owner in sorted(hashes):
-            await transaction.journal.lock_statements(owner, hashes[owner])
+            held = locks.setdefault(line.owner, set())
+            match line:
+                case BeliefLine():
+                    held |= self._formation.restore_locks(line.record())
+                case CandidateLine():
+                    held |= self._formation.locks(line.owner, subject=line.subject, statement=line.statement)
+                case PersonLine():
+                    held |= subject_locks(f"{PERSON_PREFIX}{line.key}")
+                case TombstoneLine():
+                    held.add(line.statement_hash)
+        await _hold(transaction, locks)
 
-    async def _take_line(self, transaction: Transaction, line: AnyLine) -> str:
+    async def _equal_hashes(self, transaction: Transaction, lines: Sequence[AnyLine]) -> EqualHashes:
+        """For the hash of each tombstone that does not stand yet: those of the same statement under other keys."""
+        buried: dict[Owner, set[bytes]] = {}
+        for line in lines:
+            if isinstance(line, TombstoneLine) and self._environment.keyring.holds(line.key_id):
+                buried.setdefault(line.owner, set()).add(line.statement_hash)
+        equal: dict[Owner, Mapping[bytes, frozenset[bytes]]] = {}
+        for owner, hashes in buried.items():
+            fresh = [hash for hash in hashes if not await transaction.journal.entombed(owner, [hash])]
+            texts = [
+                line.statement for line in lines if isinstance(line, BeliefLine | CandidateLine) and line.owner == owner
+            ]
+            equal[owner] = await find_equal_hashes(transaction, self._environment.keyring, owner, fresh, texts)
+        return equal
+
+    async def _take_line(self, transaction: Transaction, line: AnyLine, equal: EqualHashes) -> str:
         """Take one line in; the outcome that is counted. Raises before anything of the line is written."""
         match line:
             case CandidateLine():
@@ -166,9 +190,9 @@ class ImportService:
                 restored = await self._formation.restore_within(transaction, line.record(), line.references())
                 return restored.value
             case PersonLine():
-                return await _take_person(transaction, line)
+                return _noted("person", await take_person(transaction, line.person()))
             case TombstoneLine():
-                return await self._take_tombstone(transaction, line)
+                return await self._take_tombstone(transaction, line, equal)
             case RejectionLine():
                 await self._require_known_key(transaction, line.key_id)
                 return _noted("rejection", await transaction.journal.add_rejection(line.rejection()))
@@ -177,13 +201,13 @@ class ImportService:
             case ReceiptLine():
                 return await _take_receipt(transaction, line)
 
-    async def _take_tombstone(self, transaction: Transaction, line: TombstoneLine) -> str:
+    async def _take_tombstone(self, transaction: Transaction, line: TombstoneLine, equal: EqualHashes) -> str:
         """Entomb a statement and erase the rows that hold it, as a deletion does."""
         await self._require_known_key(transaction, line.key_id)
         tombstone = line.tombstone()
-        hashes = [tombstone.statement_hash]
-        if await transaction.journal.entombed(line.owner, hashes):
+        if await transaction.journal.entombed(line.owner, [tombstone.statement_hash]):
             return _noted("tombstone", new=False)
+        hashes = {tombstone.statement_hash} | equal[line.owner].get(tombstone.statement_hash, frozenset())
         await erase_statements(transaction, line.owner, hashes, [tombstone], now=self._environment.clock())
         return _noted("tombstone", new=True)
 
@@ -196,13 +220,9 @@ class ImportService:
         await transaction.facts.put_import_offset(file_hash, offset, at=self._environment.clock())
 
 
-async def _take_person(transaction: Transaction, line: PersonLine) -> str:
-    person = line.person()
-    check_person(person)
-    changed = await transaction.journal.put_person(person)
-    while await rename_batch(transaction, person):
-        changed = True
-    return _noted("person", changed)
+async def _hold(transaction: Transaction, locks: Mapping[Owner, Collection[bytes]]) -> None:
+    for owner in sorted(locks):
+        await transaction.journal.lock_statements(owner, locks[owner])
 
 
 async def _take_event(transaction: Transaction, line: EventLine) -> str:
@@ -268,7 +288,7 @@ class LocomoImportService:
         """
         people, beliefs = read_locomo(content)
         report = ImportReport(lines=len(beliefs))
-        await self._store.transact(partial(_put_people, people=people))
+        await self._store.transact(partial(_take_people, people=people))
         for start in range(0, len(beliefs), BATCH_LINES):
             batch = beliefs[start : start + BATCH_LINES]
             for outcome in await self._store.transact(partial(self._restore, batch=batch)):
@@ -277,12 +297,21 @@ class LocomoImportService:
         return report
 
     async def _restore(self, transaction: Transaction, *, batch: Sequence[LocomoBelief]) -> list[str]:
+        locks: dict[Owner, set[bytes]] = {}
+        for belief in batch:
+            record = belief.record
+            locks.setdefault(record.owner, set()).update(self._formation.restore_locks(record))
+        await _hold(transaction, locks)
         return [
             (await self._formation.restore_within(transaction, belief.record, belief.references)).value
             for belief in batch
         ]
 
 
-async def _put_people(transaction: Transaction, *, people: Sequence[Person]) -> None:
+async def _take_people(transaction: Transaction, *, people: Sequence[Person]) -> None:
+    locks: dict[Owner, set[bytes]] = {}
     for person in people:
-        await transaction.journal.put_person(person)
+        locks.setdefault(person.owner, set()).update(subject_locks(f"{PERSON_PREFIX}{person.key}"))
+    await _hold(transaction, locks)
+    for person in people:
+        await take_person(transaction, person)

@@ -15,7 +15,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 import jwt
 
@@ -153,7 +153,8 @@ def file_reader(path: Path) -> Callable[[], bytes]:
 
 def url_reader(url: str) -> Callable[[], bytes]:
     """A reading of a URL: bounded in size and time, following no redirection."""
-    opener = build_opener(_NoRedirection)
+    # Only what leaves this machine goes through the proxy of the environment.
+    opener = build_opener(_NoRedirection, *([ProxyHandler({})] if url.startswith("http://") else []))
 
     def read() -> bytes:
         give_up_at = time.monotonic() + FETCH_SECONDS
@@ -193,12 +194,12 @@ def _issuer_key(entry: Any) -> IssuerKey | None:  # Any: JSON
     """The key of one entry of a set; None for one that must not, or can't, verify a token."""
     if not isinstance(entry, dict) or "d" in entry or entry.get("use", "sig") != "sig":
         return None
-    operations = entry.get("key_ops")
-    if operations is not None and "verify" not in operations:
+    operations = entry.get("key_ops", ["verify"])
+    if not isinstance(operations, list) or "verify" not in operations:
         return None
     kind = entry.get("kty") if entry.get("kty") == "RSA" else entry.get("crv")
     admitted = ALGORITHMS.get(kind, ()) if isinstance(kind, str) else ()
-    algorithms = frozenset(admitted) & {entry.get("alg", each) for each in admitted}
+    algorithms = frozenset(each for each in admitted if entry.get("alg", each) == each)
     id = entry.get("kid")
     if not algorithms or not isinstance(id, str | None):
         return None

@@ -1,6 +1,8 @@
 """The key file: made once, refused where it does not match, never in the database or an export.
 
-The file is JSON: `{"version": 1, "current": id, "keys": [{"id": …, "secret": base64 of 32 bytes}]}`, mode 0600.
+Which of its keys is the current one, the database says, so that all gateways change to another at once; the file notes
+it for a database that is begun. The file is JSON, mode 0600:
+`{"version": 1, "current": id, "keys": [{"id": …, "secret": base64 of 32 bytes}]}`.
 Source: belief store decisions, Review and delete (the hash key).
 """
 
@@ -60,31 +62,43 @@ def read_key_file(path: Path) -> Keyring | None:
     return Keyring(current=current, keys=keys)
 
 
-def _make_key_file(path: Path) -> bool:
-    """Write a key file of one new key; False if a file stands there already."""
-    secret = secrets.token_bytes(KEY_BYTES)
-    id = key_id(secret)
+def write_key_file(path: Path, keyring: Keyring, *, replacing: bool) -> bool:
+    """Write a keyring to a file, whole or not at all, readable by its owner alone.
+
+    Without `replacing` a file that stands there stays; False then. Raises KeyFileError.
+    """
     file = _KeyFile(
         version=KEY_FILE_VERSION,
-        current=id,
-        keys=[_Key(id=id, secret=base64.b64encode(secret).decode())],
+        current=keyring.current.id,
+        keys=[_Key(id=key.id, secret=base64.b64encode(key.secret).decode()) for key in keyring.keys],
     )
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".key-")
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(file.model_dump_json(indent=2).encode() + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".key-")
         try:
-            # A link, not a rename: it fails where another process was first.
-            os.link(temporary, path)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(file.model_dump_json(indent=2).encode() + b"\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+            if replacing:
+                Path(temporary).replace(path)
+            else:
+                # A link, not a rename: it fails where another process was first.
+                os.link(temporary, path)
         except FileExistsError:
             return False
-    finally:
-        Path(temporary).unlink()
-    _sync_directory(path.parent)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+        _sync_directory(path.parent)
+    except OSError as error:
+        raise KeyFileError(f"The key file {path} can't be written: {error.strerror}.") from error
     return True
+
+
+def new_key() -> HashKey:
+    """A fresh key."""
+    secret = secrets.token_bytes(KEY_BYTES)
+    return HashKey(id=key_id(secret), secret=secret)
 
 
 def _sync_directory(directory: Path) -> None:
@@ -96,10 +110,10 @@ def _sync_directory(directory: Path) -> None:
 
 
 async def open_keyring(store: Store, path: Path) -> Keyring:
-    """The keyring that the store was written with.
+    """The keyring that the store was written with; its current key is the one that the store names.
 
     A file is made only for a store that names no key yet; the loser of a race deletes its own.
-    Raises KeyFileError where file and store do not match, or where the store names a key and no file is there.
+    Raises KeyFileError where the file lacks that key, or where the store names one and no file is there.
     """
     async with store.snapshot() as snapshot:
         named = await snapshot.facts.find(StoreFact.KEY_ID)
@@ -111,7 +125,8 @@ async def open_keyring(store: Store, path: Path) -> Keyring:
                 f"The database was written with the hash key {named}, and there is no key file at {path}: "
                 "copy the file there from the machine that made it."
             )
-        made = _make_key_file(path)
+        key = new_key()
+        made = write_key_file(path, Keyring(current=key, keys=(key,)), replacing=False)
         keyring = read_key_file(path)
         if keyring is None:
             raise KeyFileError(f"The key file {path} vanished while it was being made.")
@@ -121,12 +136,13 @@ async def open_keyring(store: Store, path: Path) -> Keyring:
     async def claim(transaction: Transaction) -> str:
         return await transaction.facts.claim(StoreFact.KEY_ID, current)
 
-    standing = named or await store.transact(claim)
-    if standing != current:
+    standing = await store.transact(claim) if named is None else named
+    agreed = keyring.with_current(standing)
+    if agreed is None:
         if made:
             await asyncio.to_thread(path.unlink, missing_ok=True)
         raise KeyFileError(
             f"The database was written with the hash key {standing}, the key file {path} holds {current} as its "
             "current key: use the file that belongs to this database."
         )
-    return keyring
+    return agreed

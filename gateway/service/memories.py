@@ -10,7 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from gateway.service.environment import Environment
-from gateway.service.erasure import erase_statements
+from gateway.service.erasure import erase_statements, tombstones_of
 from gateway.service.errors import Conflict, NotFound
 from gateway.service.guards import require_key
 from gateway.service.idempotency import check_idempotency_key, request_hash
@@ -19,10 +19,11 @@ from gateway.service.memory_reading import MemoryReading, measured
 from gateway.service.memory_requests import MemoryDelete, MemoryReview, check_text
 from gateway.service.principal import Principal
 from gateway.views.memories import MemoryView, memory_view
-from store.domain.journal import Receipt, Rejection, Tombstone
+from store.domain.journal import Receipt, Rejection
 from store.domain.owners import Owner
 from store.domain.reviews import review
 from store.domain.vocabulary import AccessScope, ReceiptKind, ReviewOutcome, Sensitivity
+from store.ports.errors import StoreContention
 from store.ports.store import Store, Transaction
 
 
@@ -99,7 +100,10 @@ class PublicMemoryService:
         if await transaction.journal.add_receipt(receipt):
             return id, True
         held = await transaction.journal.find_receipt(owner, request.idempotency_key)
-        if held is None or held.request_hash != receipt.request_hash:
+        if held is None:
+            # It reached its age and was swept between the two statements.
+            raise StoreContention
+        if held.request_hash != receipt.request_hash:
             raise Conflict("the idempotency key was used for another request")
         return id, False
 
@@ -109,13 +113,13 @@ class PublicMemoryService:
         keyring = self._environment.keyring
         statement_hash = b""
         if request.outcome is not ReviewOutcome.DISMISS:
-            await require_key(transaction.facts, keyring)
             statement = await transaction.memories.find_statement_text(owner, id, ceiling=request.ceiling)
             if statement is None:
                 raise NotFound
             statement_hash = keyring.statement_hash(owner, statement)
             if request.outcome is ReviewOutcome.UNTRUE:
-                await transaction.journal.lock_statements(owner, [statement_hash])
+                await transaction.journal.lock_statements(owner, keyring.statement_hashes(owner, statement))
+            await require_key(transaction.facts, keyring)
         record = await transaction.memories.find_for_update(owner, id, ceiling=request.ceiling)
         if record is None:
             raise NotFound
@@ -148,17 +152,16 @@ class PublicMemoryService:
         self, transaction: Transaction, owner: Owner, id: UUID, ceiling: Sensitivity, now: datetime
     ) -> None:
         keyring = self._environment.keyring
-        await require_key(transaction.facts, keyring)
         statement = await transaction.memories.find_statement_text(owner, id, ceiling=ceiling)
         if statement is None:
             raise NotFound
-        current = keyring.statement_hash(owner, statement)
-        await transaction.journal.lock_statements(owner, [current])
+        hashes = keyring.statement_hashes(owner, statement)
+        await transaction.journal.lock_statements(owner, hashes)
+        await require_key(transaction.facts, keyring)
         # Asked again under the lock: a deletion of the same statement may have ended meanwhile.
         if await transaction.memories.find_statement_text(owner, id, ceiling=ceiling) is None:
             raise NotFound
-        tombstone = Tombstone(owner=owner, statement_hash=current, key_id=keyring.current.id, created_at=now)
-        await erase_statements(transaction, owner, keyring.statement_hashes(owner, statement), [tombstone], now=now)
+        await erase_statements(transaction, owner, hashes, tombstones_of(keyring, owner, statement, now), now=now)
 
 
 def _receipt(owner: Owner, id: UUID, request: MemoryReview | MemoryDelete, now: datetime) -> Receipt:

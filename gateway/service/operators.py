@@ -11,14 +11,14 @@ from functools import partial
 from uuid import UUID
 
 from gateway.service.environment import Environment
-from gateway.service.erasure import erase_statements
+from gateway.service.erasure import erase_statements, tombstones_of
 from gateway.service.guards import require_key
 from gateway.service.memories import PublicMemoryService
 from gateway.service.memory_reading import MemoryPage
 from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection
 from gateway.service.principal import Principal
 from gateway.views.memories import MemoryView
-from store.domain.journal import NO_SESSION, Payload, Tombstone
+from store.domain.journal import NO_SESSION, Payload
 from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope, EventKind, Sensitivity
 from store.ports.store import Store, Transaction
@@ -87,14 +87,10 @@ class OperatorService:
 
     async def _erase(self, transaction: Transaction, *, owner: Owner, texts: Collection[str], now: datetime) -> int:
         keyring = self._environment.keyring
+        tombstones = [tombstone for text in texts for tombstone in tombstones_of(keyring, owner, text, now)]
+        hashes = frozenset(tombstone.statement_hash for tombstone in tombstones)
+        await transaction.journal.lock_statements(owner, hashes)
         await require_key(transaction.facts, keyring)
-        current = {keyring.statement_hash(owner, text) for text in texts}
-        await transaction.journal.lock_statements(owner, current)
-        hashes = frozenset[bytes]().union(*(keyring.statement_hashes(owner, text) for text in texts))
-        tombstones = [
-            Tombstone(owner=owner, statement_hash=hash, key_id=keyring.current.id, created_at=now)
-            for hash in sorted(current)
-        ]
         return await erase_statements(transaction, owner, hashes, tombstones, now=now)
 
     async def _journal(self, owner: Owner, action: str) -> None:

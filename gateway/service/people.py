@@ -1,12 +1,19 @@
 """People: giving a key its name, and writing the name into the rows that show it.
 
-A rename never touches updated_at, position or revision; a read meanwhile may find either name.
+A rename never touches updated_at, position or revision; a read meanwhile may find either name. Whoever writes a name,
+or a belief that shows it, holds the lock of the person: no belief is formed under a name that is being replaced.
 Source: belief store decisions, People.
 """
 
+import hashlib
+from functools import partial
+
 from gateway.service.errors import MalformedRequest
+from gateway.service.guards import hold_lexical_version
+from store.domain.keyring import length_prefixed
 from store.domain.memories import InvalidRecord, check_text
-from store.domain.people import PERSON_KEY_LENGTH_MAX, PERSON_NAME_LENGTH_MAX, PERSON_PREFIX, Person
+from store.domain.owners import Owner
+from store.domain.people import PERSON_KEY_LENGTH_MAX, PERSON_NAME_LENGTH_MAX, PERSON_PREFIX, Person, person_key
 from store.ports.store import Store, Transaction
 
 RENAME_BATCH = 500
@@ -33,14 +40,44 @@ class PeopleService:
     async def name(self, person: Person) -> bool:
         """Give a person a name, in batches over the rows that show it; False if nothing changed."""
         check_person(person)
-        changed = await self._store.transact(lambda transaction: transaction.journal.put_person(person))
-        while await self._store.transact(lambda transaction: rename_batch(transaction, person)):
+        changed = await self._store.transact(partial(_put_person, person=person))
+        while await self._store.transact(partial(rename_batch, owner=person.owner, key=person.key)):
             changed = True
         return changed
 
 
-async def rename_batch(transaction: Transaction, person: Person) -> int:
-    """Rewrite at most 500 rows of the person that show another name; how many."""
-    return await transaction.memories.put_display_subject(
-        person.owner, subject=f"{PERSON_PREFIX}{person.key}", shown=person.name, limit=RENAME_BATCH
-    )
+def subject_locks(subject: str) -> frozenset[bytes]:
+    """The lock of the person that a subject names, beside those of statements; none for another subject."""
+    key = person_key(subject)
+    if key is None:
+        return frozenset()
+    return frozenset({hashlib.sha256(length_prefixed(b"person", key.encode())).digest()})
+
+
+async def take_person(transaction: Transaction, person: Person) -> bool:
+    """Name a person and rewrite every row that shows another name, in one transaction; False if nothing changed.
+
+    Raises MalformedRequest as PeopleService.name does, before anything is written.
+    """
+    check_person(person)
+    changed = await _put_person(transaction, person=person)
+    while await rename_batch(transaction, owner=person.owner, key=person.key):
+        changed = True
+    return changed
+
+
+async def rename_batch(transaction: Transaction, *, owner: Owner, key: str) -> int:
+    """Rewrite at most 500 rows of a person that show another name than the present one; how many."""
+    subject = f"{PERSON_PREFIX}{key}"
+    await transaction.journal.lock_statements(owner, subject_locks(subject))
+    await hold_lexical_version(transaction.facts)
+    # Read under the lock: of two renames at once the later one stands, in every row.
+    person = await transaction.journal.find_person(owner, key)
+    if person is None:
+        return 0
+    return await transaction.memories.put_display_subject(owner, subject=subject, shown=person.name, limit=RENAME_BATCH)
+
+
+async def _put_person(transaction: Transaction, *, person: Person) -> bool:
+    await transaction.journal.lock_statements(person.owner, subject_locks(f"{PERSON_PREFIX}{person.key}"))
+    return await transaction.journal.put_person(person)

@@ -14,11 +14,12 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from gateway.service.errors import MalformedRequest
+from gateway.service.idempotency import check_idempotency_key
 from gateway.service.identifiers import parse_identifier
 from gateway.service.strict_json import parse_object
 from store.domain.formation import Candidate
 from store.domain.journal import Event, EvidenceReference, Receipt, Rejection, Tombstone
-from store.domain.memories import MemoryRecord, check_text
+from store.domain.memories import INT32_MAX, MemoryRecord, check_text
 from store.domain.normalization import well_formed
 from store.domain.owners import OWNER_NAME_LENGTH_MAX, Owner
 from store.domain.people import Person, display_subject
@@ -41,6 +42,7 @@ FORMAT_VERSION = 1
 LINE_BYTES_MAX = 1_048_576
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _FIELD = re.compile(r"[a-z_]{1,64}", re.ASCII)
+_WORD = r"^[a-z0-9_-]{1,64}$"
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
@@ -51,7 +53,10 @@ def _time(value: Any) -> Any:  # Any: JSON
 
 
 def _in_utc(value: datetime) -> datetime:
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must be a time of the years 1 to 9999 in UTC") from None
 
 
 def _uuid(value: Any) -> Any:  # Any: JSON
@@ -64,7 +69,10 @@ def _uuid(value: Any) -> Any:  # Any: JSON
 def _number(value: Any) -> Any:  # Any: JSON
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise ValueError("must be a number")
-    return Decimal(value)
+    number = Decimal(value)
+    # A zero may come with any exponent and a digit with any tail of zeros: more than a database takes.
+    plain = number.normalize() + 0
+    return plain if plain == number else number
 
 
 def _hash(value: Any) -> Any:  # Any: JSON
@@ -78,6 +86,14 @@ def _name(value: str) -> str:
     return value
 
 
+def _receipt_key(value: str) -> str:
+    try:
+        check_idempotency_key(value)
+    except MalformedRequest as error:
+        raise ValueError(error.reason) from None
+    return value
+
+
 Time = Annotated[datetime, BeforeValidator(_time), AfterValidator(_in_utc)]
 Identifier = Annotated[UUID, BeforeValidator(_uuid)]
 Number = Annotated[Decimal, BeforeValidator(_number)]
@@ -86,6 +102,9 @@ Integer = Annotated[int, Field(strict=True)]
 Boolean = Annotated[bool, Field(strict=True)]
 Text = Annotated[str, Field(strict=True)]
 Name = Annotated[Text, AfterValidator(_name)]
+ReceiptKey = Annotated[Text, AfterValidator(_receipt_key)]
+Word = Annotated[str, Field(strict=True, pattern=_WORD)]
+Count = Annotated[Integer, Field(ge=0, le=INT32_MAX)]
 
 
 class _Line(BaseModel):
@@ -258,7 +277,8 @@ class EventLine(_Line):
     event_kind: EventKind
     memory_id: Identifier | None
     occurred_at: Time
-    payload: dict[str, Text | Integer | Boolean | None]
+    payload: dict[Word, Word | Count | Boolean | None]
+    """Ids, kinds and counts, as the journal holds them: no text that a deletion would have to find."""
 
     def event(self) -> Event:
         """The event of the line."""
@@ -277,7 +297,7 @@ class ReceiptLine(_Line):
     """One applied idempotency key."""
 
     kind: Literal["receipt"]
-    key: Text
+    key: ReceiptKey
     receipt_kind: ReceiptKind
     request_hash: Hash
     memory_id: Identifier

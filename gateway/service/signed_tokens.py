@@ -68,8 +68,10 @@ class SignedTokenService:
         except jwt.PyJWTError:
             return None
         algorithm, id = header.get("alg"), header.get("kid")
-        # No extension of the format is known here, so none that a token calls critical can be kept.
-        if algorithm not in _ADMITTED or not isinstance(id, str | None) or "crit" in header:
+        if not isinstance(algorithm, str) or algorithm not in _ADMITTED or not isinstance(id, str | None):
+            return None
+        if "crit" in header:
+            # No extension of the format is known here, so none that a token calls critical can be kept.
             return None
         key = await self._keys.find(id, algorithm)
         if key is None:

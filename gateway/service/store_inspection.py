@@ -9,11 +9,15 @@ from store.ports.store import Store, StoreFact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreInspection:
-    """The facts of a store; None for what was never written. `newest_at` is the last time noted on any token."""
+    """The facts of a store; None for what was never written or done.
+
+    `newest_at` is the last time noted on any token, `compacted` when its files were last cleared, and how.
+    """
 
     key_id: str | None
     lexical_version: str | None
     newest_at: datetime | None
+    compacted: str | None
 
 
 async def inspect_store(store: Store) -> StoreInspection:
@@ -25,6 +29,7 @@ async def inspect_store(store: Store) -> StoreInspection:
             key_id=await snapshot.facts.find(StoreFact.KEY_ID),
             lexical_version=await snapshot.facts.find(StoreFact.LEXICAL_VERSION),
             newest_at=max(times, default=None),
+            compacted=await snapshot.facts.find(StoreFact.COMPACTED),
         )
 
 

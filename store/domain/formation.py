@@ -31,6 +31,7 @@ from store.domain.vocabulary import (
 
 CONTRADICTS_MAX = 64
 """Beliefs that one candidate may name as contradicted."""
+_SUPERSEDABLE_STATUSES = LIVE_STATUSES | {MemoryStatus.EXPIRED}
 
 
 class FormationOutcome(StrEnum):
@@ -47,7 +48,7 @@ class LinksExhausted(ValueError):
 
 
 class NotSupersedable(ValueError):
-    """The belief that a candidate names is no longer live, so it can't be superseded (again)."""
+    """The belief that a candidate names is superseded or retired, so it can't be superseded (again)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,17 +157,15 @@ def _same_place(record: MemoryRecord, candidate: Candidate) -> bool:
     )
 
 
-def find_twin(same_statement: Iterable[MemoryRecord], candidate: Candidate, now: datetime) -> MemoryRecord | None:
-    """The live belief that the candidate reinforces, among those with the same statement hash."""
-    for record in same_statement:
-        if (
-            is_live(record, now)
-            and record.polarity is candidate.polarity
-            and record.sensitivity is candidate.sensitivity
-            and _same_place(record, candidate)
-        ):
-            return record
-    return None
+def find_equals(same_statement: Iterable[MemoryRecord], candidate: Candidate) -> tuple[MemoryRecord, ...]:
+    """The beliefs, live or not, that say what the candidate says, among those with the same statement hash."""
+    return tuple(
+        record
+        for record in same_statement
+        if record.polarity is candidate.polarity
+        and record.sensitivity is candidate.sensitivity
+        and _same_place(record, candidate)
+    )
 
 
 def find_opposites(
@@ -236,9 +235,10 @@ def contradicting(new: MemoryRecord, old: MemoryRecord) -> MemoryRecord:
 def superseded(old: MemoryRecord, new: MemoryRecord, *, position: int, now: datetime) -> MemoryRecord:
     """The belief that the new one replaces; retired without a link where the new one is stricter.
 
-    Raises NotSupersedable for a belief that is superseded, retired or swept already.
+    One that has run out is replaced like a live one, swept or not. Raises NotSupersedable for a belief that is
+    superseded or retired already.
     """
-    if old.status not in LIVE_STATUSES:
+    if old.status not in _SUPERSEDABLE_STATUSES:
         raise NotSupersedable
     visible = shows(old, new)
     return replace(

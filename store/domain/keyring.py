@@ -46,8 +46,21 @@ class Keyring:
 
     def statement_hashes(self, owner: Owner, statement: str) -> frozenset[bytes]:
         """The hash of a statement under every key of the ring, for look-ups."""
+        return frozenset(self.hashes_by_key(owner, statement).values())
+
+    def hashes_by_key(self, owner: Owner, statement: str) -> dict[str, bytes]:
+        """The hash of a statement by the id of each key of the ring."""
         text = normalized(statement)
-        return frozenset(_statement_hash(key, owner, text) for key in self.keys)
+        return {key.id: _statement_hash(key, owner, text) for key in self.keys}
+
+    def with_current(self, identifier: str) -> "Keyring | None":
+        """The ring with the key of this id as its current one; None where it holds none such."""
+        key = next((key for key in self.keys if key.id == identifier), None)
+        return None if key is None else Keyring(current=key, keys=self.keys)
+
+    def position(self, identifier: str) -> int:
+        """Where the key of this id stands in the order in which keys were added."""
+        return [key.id for key in self.keys].index(identifier)
 
     def holds(self, identifier: str) -> bool:
         """Whether a key of this id is on the ring."""

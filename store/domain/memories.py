@@ -36,6 +36,8 @@ LINKS_SHOWN_MAX = 64
 """Conflict links that a reader is shown, the first ones by id."""
 ORIGIN_SCOPES_MAX = 64
 INT32_MAX = 2**31 - 1
+COUNT_MAX = 2**30
+"""The highest count or revision that is taken in: every later one still fits the 32 bits of its column."""
 CONFIDENCE_STEP = Decimal("0.001")
 
 
@@ -147,8 +149,8 @@ def check_record(record: MemoryRecord) -> None:
     check_number("confidence", record.confidence, 0, 1)
     check_number("utility", record.utility, -1, 1)
     for field in ("corroboration_count", "evidence_count", "revision"):
-        if not 1 <= getattr(record, field) <= INT32_MAX:
-            raise InvalidRecord(field, f"must be from 1 to {INT32_MAX}")
+        if not 1 <= getattr(record, field) <= COUNT_MAX:
+            raise InvalidRecord(field, f"must be from 1 to {COUNT_MAX}")
     check_events(record.source_event_ids)
     _check_links(record)
     _check_times(record)

@@ -12,3 +12,7 @@ class Owner:
 
     tenant: str
     principal: str
+
+
+WHOLE_STORE = Owner(tenant="", principal="")
+"""Who owns what belongs to the store itself, such as an operator's act upon all of it: no principal can be this one."""

@@ -29,6 +29,21 @@ class InMemoryFactWrites(InMemoryFactReads):
         """Write a fact unless it stands; the value that stands afterwards."""
         return self._state.facts.setdefault(fact, value)
 
+    async def hold(self, fact: StoreFact) -> str | None:
+        """The value of a fact; this transaction has the whole store to itself."""
+        return self._state.facts.get(fact)
+
+    async def put(self, fact: StoreFact, value: str) -> None:
+        """Write a fact, whatever stands."""
+        self._state.facts[fact] = value
+
+    async def replace(self, fact: StoreFact, *, expected: str, value: str) -> bool:
+        """Write a fact where the expected value stands; False where another one does, or none."""
+        if self._state.facts.get(fact) != expected:
+            return False
+        self._state.facts[fact] = value
+        return True
+
     async def put_import_offset(self, file_hash: str, offset: int, *, at: datetime) -> None:
         """Remember how many bytes of a file were imported."""
         self._state.import_offsets[file_hash] = (offset, at)

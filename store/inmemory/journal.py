@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from store.domain.journal import Event, Payload, Receipt, Rejection, Tombstone
-from store.domain.owners import Owner
+from store.domain.owners import WHOLE_STORE, Owner
 from store.domain.people import Person
 from store.domain.vocabulary import EventKind, RejectionKind
 from store.inmemory.state import Sequences, State
@@ -45,7 +45,8 @@ class InMemoryJournalReads:
 
     async def owners(self) -> list[Owner]:
         """Every owner of whom anything is stored, in order."""
-        return sorted(owner for owner, held in self._state.owners.items() if not held.is_empty())
+        held = (owner for owner, state in self._state.owners.items() if not state.is_empty())
+        return sorted(owner for owner in held if owner != WHOLE_STORE)
 
     async def stored_by_sensitivity(self) -> Mapping[str, int]:
         """How many beliefs are stored in all, by sensitivity."""

@@ -23,6 +23,7 @@ from store.ports.memories import (
     MemoryBrowseQuery,
     MemoryBrowseResult,
     MemoryFilter,
+    MemoryKey,
 )
 
 
@@ -221,6 +222,15 @@ class InMemoryMemoryWrites:
         rows = self._state.of(owner).memories
         ids = sorted(id for id in rows if after is None or id > after)
         return [(id, rows[id].record.statement) for id in ids[:limit]]
+
+    async def rewrite_lexemes(self, *, after: MemoryKey | None, limit: int) -> list[MemoryKey]:
+        """Make the lexemes of the next rows of all owners anew, by owner and id, at most `limit`, after a key."""
+        keys = sorted((owner, id) for owner, held in self._state.owners.items() for id in held.memories)
+        chosen = [key for key in keys if after is None or key > after][:limit]
+        for owner, id in chosen:
+            row = self._state.of(owner).memories[id]
+            self._state.for_writing(owner).memories[id] = _row(row.record, row.statement_hash)
+        return chosen
 
     async def put_display_subject(self, owner: Owner, *, subject: str, shown: str, limit: int) -> int:
         """Rewrite the shown subject and the lexemes of at most `limit` rows that show another; how many."""

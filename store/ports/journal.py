@@ -35,7 +35,7 @@ class JournalReads(Protocol):
         ...
 
     async def owners(self) -> list[Owner]:
-        """Every owner of whom anything is stored, in order."""
+        """Every owner of whom anything is stored, in order; what belongs to the whole store has none of them."""
         ...
 
     async def stored_by_sensitivity(self) -> Mapping[str, int]:

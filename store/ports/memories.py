@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 from uuid import UUID
 
 from store.domain.journal import EvidenceReference
@@ -48,6 +48,10 @@ CHANGEABLE_FIELDS = (
     "revision",
 )
 """What `put` writes of a record; every other field keeps the value that it was added with."""
+
+
+MemoryKey: TypeAlias = tuple[Owner, UUID]
+"""What names a row among those of all owners."""
 
 
 class Direction(StrEnum):
@@ -221,6 +225,13 @@ class MemoryWrites(Protocol):
 
     async def find_statement_texts(self, owner: Owner, *, after: UUID | None, limit: int) -> list[tuple[UUID, str]]:
         """(id, statement) of the owner's rows by id, at most `limit`, after an id."""
+        ...
+
+    async def rewrite_lexemes(self, *, after: MemoryKey | None, limit: int) -> list[MemoryKey]:
+        """Make the lexemes of the next rows of all owners anew, by owner and id, at most `limit`, after a key.
+
+        Answers the keys of these rows, whether or not their lexemes changed. Nothing else of a row changes.
+        """
         ...
 
     async def put_display_subject(self, owner: Owner, *, subject: str, shown: str, limit: int) -> int:

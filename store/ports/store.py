@@ -21,7 +21,9 @@ class StoreFact(StrEnum):
 
     KEY_ID = "key_id"
     LEXICAL_VERSION = "lexical_version"
+    LEXICAL_PROGRESS = "lexical_progress"
     DEMO_LOADED = "demo_loaded"
+    COMPACTED = "compacted"
 
 
 class FactReads(Protocol):
@@ -41,6 +43,21 @@ class FactWrites(FactReads, Protocol):
 
     async def claim(self, fact: StoreFact, value: str) -> str:
         """Write a fact unless it stands; the value that stands afterwards."""
+        ...
+
+    async def hold(self, fact: StoreFact) -> str | None:
+        """The value of a fact, which nobody replaces until the transaction ends."""
+        ...
+
+    async def put(self, fact: StoreFact, value: str) -> None:
+        """Write a fact, whatever stands."""
+        ...
+
+    async def replace(self, fact: StoreFact, *, expected: str, value: str) -> bool:
+        """Write a fact where the expected value stands; False where another one does, or none.
+
+        Waits for the transactions that hold it, and lets none hold it before this one ends.
+        """
         ...
 
     async def put_import_offset(self, file_hash: str, offset: int, *, at: datetime) -> None:

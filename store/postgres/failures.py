@@ -5,8 +5,9 @@ or the server alone; where PostgreSQL judged our data, nothing of the driver's e
 Source: The store on PostgreSQL, Traps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from enum import Enum
 
 import asyncpg
 from sqlalchemy.exc import DBAPIError
@@ -14,11 +15,42 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from store.ports.errors import StoreContention, StoreError, StoreInconsistent, StoreUnavailable
 
-_CONTENTION = ("40001", "40P01")
-_INCONSISTENT = ("23", "XX001", "XX002")
-# Connection, authorization and database; a standby; a transaction that failed before or idled too long; resources; a
-# lock that is not available; a timeout or the operator.
-_UNAVAILABLE = ("08", "28", "3D", "25006", "25P02", "25P03", "53", "55P03", "57")
+
+class Kind(Enum):
+    """What a SQLSTATE means to whoever asked."""
+
+    CONTENTION = "contention"
+    UNAVAILABLE = "unavailable"
+    INCONSISTENT = "inconsistent"
+
+
+KINDS: Mapping[str, Kind] = {
+    # Connections, and whether they are let in.
+    "08": Kind.UNAVAILABLE,
+    "28": Kind.UNAVAILABLE,
+    "3D": Kind.UNAVAILABLE,
+    # A constraint of ours. Keys that two writers may take at once are never left to one.
+    "23": Kind.INCONSISTENT,
+    # A standby; a transaction that failed before, idled too long, or lasted too long.
+    "25006": Kind.UNAVAILABLE,
+    "25P02": Kind.UNAVAILABLE,
+    "25P03": Kind.UNAVAILABLE,
+    "25P04": Kind.UNAVAILABLE,
+    # A serialization failure; a deadlock; whether a statement was carried out is not known.
+    "40001": Kind.CONTENTION,
+    "40P01": Kind.CONTENTION,
+    "40003": Kind.UNAVAILABLE,
+    # Disk, memory, connections; a lock that is not available; a timeout or the operator; files and devices.
+    "53": Kind.UNAVAILABLE,
+    "55P03": Kind.UNAVAILABLE,
+    "57": Kind.UNAVAILABLE,
+    "58": Kind.UNAVAILABLE,
+    # Damaged data, damaged indexes.
+    "XX001": Kind.INCONSISTENT,
+    "XX002": Kind.INCONSISTENT,
+}
+"""What codes and classes of codes mean. One that is not named here is a bug of ours: values that the server can't take
+(class 22) are refused before they are sent, and statements are written here."""
 
 
 class StatementRefused(Exception):
@@ -52,13 +84,15 @@ def _judged(error: Exception) -> StoreError | StatementRefused:
         # The driver itself refuses a value, before it is sent.
         return StatementRefused(type(driver_error).__name__)
     sqlstate = driver_error.sqlstate or ""
-    if sqlstate.startswith(_CONTENTION):
-        return StoreContention("two transactions stood in each other's way")
-    if sqlstate.startswith(_UNAVAILABLE):
-        return StoreUnavailable(f"the database refuses for now (SQLSTATE {sqlstate})")
-    if sqlstate.startswith(_INCONSISTENT):
-        return StoreInconsistent(f"what is written contradicts what is stored ({_place(driver_error)})")
-    return StatementRefused(_place(driver_error))
+    match KINDS.get(sqlstate) or KINDS.get(sqlstate[:2]):
+        case Kind.CONTENTION:
+            return StoreContention(f"two transactions stood in each other's way (SQLSTATE {sqlstate})")
+        case Kind.UNAVAILABLE:
+            return StoreUnavailable(f"the database refuses for now (SQLSTATE {sqlstate})")
+        case Kind.INCONSISTENT:
+            return StoreInconsistent(f"what is written contradicts what is stored ({_place(driver_error)})")
+        case None:
+            return StatementRefused(_place(driver_error))
 
 
 def _place(error: asyncpg.PostgresError) -> str:

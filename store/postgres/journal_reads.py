@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, select, text, tuple_
 
 from store.domain.journal import Event, Receipt, Rejection, Tombstone
-from store.domain.owners import Owner
+from store.domain.owners import WHOLE_STORE, Owner
 from store.domain.people import Person
 from store.domain.vocabulary import EventKind, ReceiptKind, RejectionKind
 from store.postgres.codes import SENSITIVITIES
@@ -80,7 +80,8 @@ class PostgresJournalReads:
 
     async def owners(self) -> list[Owner]:
         """Every owner of whom anything is stored, in order."""
-        return [Owner(tenant=row[0], principal=row[1]) for row in await self._session.fetch(_OWNERS)]
+        owners = [Owner(tenant=row[0], principal=row[1]) for row in await self._session.fetch(_OWNERS)]
+        return [owner for owner in owners if owner != WHOLE_STORE]
 
     async def stored_by_sensitivity(self) -> Mapping[str, int]:
         """How many beliefs are stored in all, by sensitivity."""

@@ -16,7 +16,7 @@ from store.domain.owners import Owner
 from store.domain.people import person_key
 from store.domain.vocabulary import LIVE_STATUSES, Sensitivity
 from store.ports.errors import StoreInconsistent
-from store.ports.memories import CHANGEABLE_FIELDS
+from store.ports.memories import CHANGEABLE_FIELDS, MemoryKey
 from store.postgres.codes import subject_key
 from store.postgres.lexemes import stored_lexemes
 from store.postgres.predicates import is_owned, owned, owner_parameters, visible, visible_parameters
@@ -80,6 +80,16 @@ FIND_RENAMED_FOR_UPDATE = text(f"""
                 and other.display_subject <> :shown offset 0
         ) found order by found.id limit :limit
     ) wanted cross join lateral {_LOCKED} m
+""")
+_BY_KEY = "order by m.tenant_id, m.principal_id, m.id limit :limit for update"
+_FIRST_FOR_LEXEMES = text(f"select {stored_columns('m')} from beliefs m {_BY_KEY}")
+NEXT_FOR_LEXEMES = text(f"""
+    select {stored_columns("m")} from beliefs m
+    where (m.tenant_id, m.principal_id, m.id) > (:tenant, :principal, :after) {_BY_KEY}
+""")
+_REWRITE_LEXEMES = text(f"""
+    update beliefs m set search = array_to_tsvector(CAST(:lexemes AS text[]))
+    where {owned("m")} and m.id = :id and m.search <> array_to_tsvector(CAST(:lexemes AS text[]))
 """)
 _SEARCH = func.array_to_tsvector(cast(bindparam("lexemes"), ARRAY(Text)))
 
@@ -197,6 +207,27 @@ class PostgresMemoryWrites:
         parameters = {**owner_parameters(owner), "after": after, "limit": limit}
         statement = FIRST_STATEMENT_TEXTS if after is None else NEXT_STATEMENT_TEXTS
         return [(row.id, row.statement) for row in await self._session.fetch(statement, parameters)]
+
+    async def rewrite_lexemes(self, *, after: MemoryKey | None, limit: int) -> list[MemoryKey]:
+        """Make the lexemes of the next rows of all owners anew, by owner and id, at most `limit`, after a key.
+
+        A row whose lexemes stay is not written.
+        """
+        if after is None:
+            rows = await self._session.fetch(_FIRST_FOR_LEXEMES, {"limit": limit})
+        else:
+            parameters = {**owner_parameters(after[0]), "after": after[1], "limit": limit}
+            rows = await self._session.fetch(NEXT_FOR_LEXEMES, parameters)
+        records = [record_of(row) for row in rows]
+        if records:
+            await self._session.execute(
+                _REWRITE_LEXEMES,
+                [
+                    {**owner_parameters(record.owner), "id": record.id, "lexemes": stored_lexemes(record)}
+                    for record in records
+                ],
+            )
+        return [(record.owner, record.id) for record in records]
 
     async def put_display_subject(self, owner: Owner, *, subject: str, shown: str, limit: int) -> int:
         """Rewrite the shown subject and the lexemes of at most `limit` rows that show another; how many."""

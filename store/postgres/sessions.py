@@ -1,9 +1,9 @@
 """One transaction on one connection, opened with its first statement."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import CursorResult, Executable, Row
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -12,11 +12,16 @@ from store.postgres.failures import ConnectionLost, judged_failures
 
 Parameters = Mapping[str, object] | Sequence[Mapping[str, object]] | None
 AnyRow = Row[*tuple[Any, ...]]  # Any: what a row of hand-written SQL holds is known to its reader alone
+Result = TypeVar("Result")
+
+COMMIT_SECONDS_MAX = 30.0
+"""How long a commit may take, which nothing else breaks off; beyond it nobody can say whether it was made."""
 
 
 class Session:
     """Statements of one transaction, one after the other, however many tasks ask.
 
+    A statement that is cancelled is cancelled in PostgreSQL too, and its connection is thrown away.
     Raises: StoreError, or StatementRefused, from every method.
     """
 
@@ -41,18 +46,29 @@ class Session:
             return (await self._run(statement, parameters)).rowcount
 
     async def commit(self) -> None:
-        """Keep what was written."""
+        """Keep what was written, and close. It is not broken off: a cancellation takes effect after it.
+
+        So whoever is cancelled before it knows that nothing was kept, and whoever returns from it that all was.
+        """
         async with self._lock:
-            if self._connection is not None:
-                with judged_failures():
-                    await self._connection.commit()
+            await _carried_out(self._keep())
 
     async def close(self) -> None:
         """Undo what was not committed and give the connection back."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
+            await _carried_out(_give_back(connection))
+
+    async def _keep(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        try:
             with judged_failures():
-                await connection.close()
+                async with asyncio.timeout(COMMIT_SECONDS_MAX):
+                    await connection.commit()
+        finally:
+            await _give_back(connection)
 
     async def _run(self, statement: Executable, parameters: Parameters) -> CursorResult[*tuple[Any, ...]]:
         is_first = self._connection is None
@@ -80,3 +96,32 @@ async def open_session(engine: AsyncEngine) -> AsyncIterator[Session]:
         yield session
     finally:
         await session.close()
+
+
+async def _give_back(connection: AsyncConnection) -> None:
+    with judged_failures():
+        await connection.close()
+
+
+async def _carried_out(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of work that is not broken off; a cancellation takes effect where the caller waits next."""
+    caller = asyncio.current_task()
+    assert caller is not None, "a coroutine runs in a task"
+    task = asyncio.create_task(work)
+    is_cancelled = False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            is_cancelled = True
+    if is_cancelled:
+        asyncio.get_running_loop().call_soon(_cancel_again, caller)
+    return task.result()
+
+
+def _cancel_again(task: "asyncio.Task[Any]") -> None:
+    """Ask again for a cancellation that was not followed, unless it was a timeout's, which has ended meanwhile."""
+    if task.cancelling():
+        # Counted once, as a timeout around the caller expects.
+        task.uncancel()
+        task.cancel()

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from sqlalchemy import QueuePool
+
 from store.ports.errors import StoreContention
 from store.ports.store import Result, Transaction
 from store.postgres.engine import create_engine
@@ -23,6 +25,14 @@ from store.postgres.tokens import PostgresTokenReads, PostgresTokenWrites
 ATTEMPTS_MAX = 5
 PAUSE_SECONDS_MAX = 0.02
 """How long the second attempt waits at most; each further one twice as long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionCounts:
+    """Places for connections in a pool: those that a snapshot or a transaction holds, and those that are free."""
+
+    in_use: int
+    free: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,13 @@ class PostgresStore:
         self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self._writing = self._engine.execution_options(isolation_level="READ COMMITTED")
 
+    @property
+    def connections(self) -> ConnectionCounts:
+        """How many connections are held at the moment, and how many more could be."""
+        pool = self._engine.pool
+        assert isinstance(pool, QueuePool), "the engine is made with a pool that queues"
+        return ConnectionCounts(in_use=pool.checkedout(), free=pool.size() - pool.checkedout())
+
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[PostgresSnapshot]:
         """Open a consistent read view. It takes a connection with its first operation."""
@@ -72,8 +89,9 @@ class PostgresStore:
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         """Run the work in one transaction and commit; run it again, from the start, after a contention.
 
-        What the work raises is raised, after a rollback. When the connection breaks during the commit, what was
-        written may be kept or not: StoreUnavailable is raised, and the idempotency key tells on the next try.
+        What the work raises is raised, after a rollback. Cancelled before the commit, nothing is kept; a commit under
+        way is awaited and its result returned. When the connection breaks during the commit, what was written may be
+        kept or not: StoreUnavailable is raised, and the idempotency key tells on the next try.
         """
         for attempt in range(ATTEMPTS_MAX - 1):
             try:

@@ -127,7 +127,7 @@ def test_the_settings_are_those_of_the_program() -> None:
     described = {word(row["Variable"]): (row["Default"].strip("`"), row["Meaning"]) for row in rows}
     expected = {}
     for name, field in Settings.model_fields.items():
-        default = "" if field.default_factory or field.default is None else str(field.default)
+        default = "" if field.default_factory or field.default in {None, ()} else str(field.default)
         shown = default.lower() if isinstance(field.default, bool) else default
         expected[variable_name(name)] = (shown, str(field.description))
 

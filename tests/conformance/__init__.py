@@ -1,1 +1,1 @@
-"""The gateway judged by others' standards: published audits, hostile requests, and clients that were not made for it."""
+"""The gateway judged by standards of others: published audits, hostile requests, clients not made for it."""

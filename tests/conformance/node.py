@@ -7,7 +7,6 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import NoReturn
@@ -59,7 +58,7 @@ def run_tool(name: str, *arguments: str | Path, directory: Path) -> subprocess.C
     return run(MODULES / ".bin" / name, *arguments, directory=directory)
 
 
-def _environment() -> Mapping[str, str]:
+def _environment() -> dict[str, str]:
     """What is set here, without colours and without a proxy between us and this machine."""
     return {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")} | {
         "NO_COLOR": "1",

@@ -5,7 +5,7 @@ The beliefs lie in memory. The server lives in a thread with a loop of its own, 
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -14,10 +14,12 @@ import httpx
 
 from gateway.cli.listening import listen, url_of
 from gateway.cli.serving import GatewayServer
+from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, TrustedDocuments
+from gateway.http.policy import DEFAULT_POLICY, Policy
 from store.domain.memories import MemoryRecord
 from store.inmemory.store import InMemoryStore
 from tests.factories import owner
-from tests.gateways import serving
+from tests.gateways import Gateway, serving
 
 WAIT_SECONDS = 20
 
@@ -41,16 +43,27 @@ class Served:
 
     def client(self) -> httpx.Client:
         """A client with the token and no other header that a test has not chosen."""
-        client = httpx.Client(base_url=self.url, timeout=WAIT_SECONDS, trust_env=False)
+        # Nothing is encrypted here, and to load the certificates takes longer than most requests.
+        client = httpx.Client(base_url=self.url, timeout=WAIT_SECONDS, trust_env=False, verify=False)
         client.headers = httpx.Headers({"authorization": f"Bearer {self.token}"})
         return client
 
 
 @contextmanager
-def served(*records: MemoryRecord) -> Iterator[Served]:
+def served(
+    *records: MemoryRecord,
+    trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
+    policy: Policy = DEFAULT_POLICY,
+    trusted_proxies: Sequence[str] = (),
+) -> Iterator[Served]:
     """Serve these beliefs until the block is left."""
     started: Future[tuple[Served, GatewayServer]] = Future()
-    thread = threading.Thread(target=lambda: asyncio.run(_serve(records, started)), name="served gateway")
+
+    async def serve() -> None:
+        async with serving(InMemoryStore(), trusted=trusted, policy=policy) as gateway:
+            await _serve(gateway, records, trusted_proxies, started)
+
+    thread = threading.Thread(target=lambda: _run(serve(), started), name="served gateway")
     thread.start()
     served, server = started.result(WAIT_SECONDS)
     try:
@@ -61,17 +74,25 @@ def served(*records: MemoryRecord) -> Iterator[Served]:
         assert not thread.is_alive()
 
 
-async def _serve(records: tuple[MemoryRecord, ...], started: "Future[tuple[Served, GatewayServer]]") -> None:
+def _run(serve: Coroutine[None, None, None], started: "Future[tuple[Served, GatewayServer]]") -> None:
     try:
-        with closing(listen("127.0.0.1", 0)) as listener:
-            async with serving(InMemoryStore()) as gateway:
-                await gateway.keep(*records)
-                server = GatewayServer(gateway.app)
-                token = await gateway.secret(owner())
-                # The listener takes connections already; they are answered as soon as the server runs.
-                started.set_result((Served(url=url_of(listener), token=token), server))
-                await server.serve(sockets=[listener])
+        asyncio.run(serve)
     except BaseException as error:
         if not started.done():
             started.set_exception(error)
         raise
+
+
+async def _serve(
+    gateway: Gateway,
+    records: tuple[MemoryRecord, ...],
+    trusted_proxies: Sequence[str],
+    started: "Future[tuple[Served, GatewayServer]]",
+) -> None:
+    with closing(listen("127.0.0.1", 0)) as listener:
+        await gateway.keep(*records)
+        server = GatewayServer(gateway.app, trusted_proxies=trusted_proxies)
+        token = await gateway.secret(owner())
+        # The listener takes connections already; they are answered as soon as the server runs.
+        started.set_result((Served(url=url_of(listener), token=token), server))
+        await server.serve(sockets=[listener])

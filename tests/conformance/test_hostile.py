@@ -84,7 +84,7 @@ DEPTHS = (100, 150, 200, 2_000, 50_000)
 NESTED = [
     *(document(f"selections nested {depth}", f"{{ {nested('viewer { ', ' }', depth)} }}") for depth in DEPTHS[:2]),
     *(
-        document(f"{what} nested {depth}", query, "GRAPHQL_PARSE_FAILED")
+        document(f"{what} nested {depth}", query)
         for depth in DEPTHS[2:]
         for what, query in (
             ("selections", f"{{ {nested('viewer { ', ' }', depth)} }}"),
@@ -111,16 +111,16 @@ EXPANDING = [
     document("20 fragments that double", doubling(20)),
     document("400 fragments that double", doubling(400)),
     *(
-        document(f"{count} aliases", "{" + " ".join(f"a{index}: __typename" for index in range(count)) + "}", label)
-        for count, label in ((1_000, "GRAPHQL_VALIDATION_FAILED"), (5_000, "GRAPHQL_PARSE_FAILED"))
+        document(f"{count} aliases", "{" + " ".join(f"a{index}: __typename" for index in range(count)) + "}")
+        for count in (1_000, 5_000, 10_000)
     ),
     document("1,100 copies of a field", "{ viewer {" + "scopes " * 1_100 + "} }"),
-    document("6,000 copies of a field", "{" + "__typename " * 6_000 + "}", "GRAPHQL_PARSE_FAILED"),
+    document("6,000 copies of a field", "{" + "__typename " * 6_000 + "}"),
     document("10 unknown directives", "{ viewer " + "@aa" * 10 + " { scopes } }"),
     document("1,000 unknown directives", "{ viewer " + "@aa" * 1_000 + " { scopes } }"),
-    document("10,000 unknown directives", "{ viewer " + "@aa" * 10_000 + " { scopes } }", "GRAPHQL_PARSE_FAILED"),
+    document("10,000 unknown directives", "{ viewer " + "@aa" * 10_000 + " { scopes } }"),
     document("600 includes", "{ viewer " + "@include(if: true) " * 600 + "{ scopes } }"),
-    document("1,000 operations", " ".join(f"query Q{n} {VIEWER}" for n in range(1_000)), "GRAPHQL_PARSE_FAILED"),
+    document("1,000 operations", " ".join(f"query Q{n} {VIEWER}" for n in range(1_000))),
     document(
         "circular introspection", f"{{ __schema {{ types {{ {nested('fields { type { ', ' } }', 4, 'name')} }} }} }}"
     ),
@@ -312,7 +312,7 @@ def test_a_refused_exchange_has_the_code_of_its_status(gateway: Served, hostile:
     ("content", "expected"),
     [
         ({"query": "{ viewer { scopes } }"}, {"viewer"}),
-        ({"query": f"{{ {'__typename ' * 500} }}"}, {"__typename"}),
+        ({"query": f"{{ viewer {{ {'scopes ' * 500} }} }}"}, {"viewer"}),
         ({"query": "{ memories(ceiling: PUBLIC, first: 2147483647) { totalCount } }"}, {"memories"}),
         (
             {

@@ -76,8 +76,13 @@ class Place:
     async def run(self, *arguments: str | Path, expect: int = 0, **variables: str) -> "Finished":
         """Run a command of the program on the data directory to its end; it must exit as expected."""
         process = await _start(*arguments, "--data-dir", self.data, variables=variables)
-        async with asyncio.timeout(WAIT_SECONDS):
-            output, log = await process.communicate()
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                output, log = await process.communicate()
+        except BaseException:
+            process.kill()
+            await process.communicate()
+            raise
         finished = Finished(output.decode(), log.decode())
         assert expect == process.returncode, finished.log
         return finished

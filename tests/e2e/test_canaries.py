@@ -238,7 +238,6 @@ async def test_a_deleted_statement_is_nowhere_was_in_no_log_and_is_never_formed_
         await delete(client, over_rest, over_graphql)
         await check_erased(told, client)
         await check_refused(told, former)
-        await check_erased(told, client)
     told.check()
 
     async with told.serving("json") as server, server.client(place.token(OWNER)) as client:

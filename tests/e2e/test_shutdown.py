@@ -2,19 +2,17 @@
 
 import asyncio
 import random
-from collections import deque
 from collections.abc import AsyncIterator
 
 import pytest
 
 from gateway.cli.serving import GRACE_SECONDS
 from tests.e2e.processes import Place, Server, new_place
-from tests.e2e.trials import Trial, form_subjects
+from tests.e2e.trials import Trial
 
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
 
 STARTS = 4
-SUBJECTS = 60
 STOP_SECONDS_MAX = GRACE_SECONDS + 10
 
 
@@ -35,7 +33,7 @@ def is_stopped(place: Place) -> bool:
 
 
 async def test_a_signal_while_it_starts_leaves_no_database_running(place: Place) -> None:
-    trial = Trial(place=place, chance=random.Random(2), left=deque())
+    trial = Trial(place=place, chance=random.Random(2))
     for _ in range(STARTS):
         server = await trial.break_a_start(interrupt)
         assert is_stopped(place), server.log
@@ -47,7 +45,8 @@ async def test_a_signal_while_it_starts_leaves_no_database_running(place: Place)
 
 async def test_a_signal_amid_writes_ends_within_seconds_and_what_was_acknowledged_is_kept(place: Place) -> None:
     async with place.started() as server:
-        trial = Trial(place=place, chance=random.Random(3), left=deque(await form_subjects(place, SUBJECTS)))
+        trial = Trial(place=place, chance=random.Random(3))
+        await trial.replenish()
         # A client that keeps its connection and asks for nothing must not hold up the end.
         _, idle = await asyncio.open_connection(*server.address)
         subjects = await trial.write_until(server, lambda: interrupt(server))
@@ -56,6 +55,6 @@ async def test_a_signal_amid_writes_ends_within_seconds_and_what_was_acknowledge
         idle.close()
         assert 0 == server.process.returncode, server.log
         assert is_stopped(place)
-    assert trial.left
+    assert subjects
     async with place.serving() as server:
         await trial.check(server, subjects)

@@ -27,6 +27,8 @@ WRITERS = 4
 WRITE_SECONDS_MAX = 0.4
 START_SECONDS_MAX = 1.5
 DELETED_SHARE = 0.4
+SUBJECTS_MIN = 60
+SUBJECTS_FORMED = 150
 
 
 @asynccontextmanager
@@ -49,9 +51,16 @@ class Trial:
 
     place: Place
     chance: random.Random
-    left: deque[Subject]
+    left: deque[Subject] = field(default_factory=deque)
     touched: list[Subject] = field(default_factory=list)
     broken_off: int = 0
+
+    async def replenish(self) -> None:
+        """Form more subjects where few are left. It takes a server that runs."""
+        if len(self.left) < SUBJECTS_MIN:
+            subjects = await form_subjects(self.place, SUBJECTS_FORMED)
+            self.chance.shuffle(subjects)
+            self.left += subjects
 
     async def write_until(self, server: Server, blow: Callable[[], None]) -> list[Subject]:
         """Writers write side by side until the blow, at a moment of chance, ends it; what they wrote to."""
@@ -142,15 +151,15 @@ class Trial:
             return server
 
 
-def line(owner: Owner, number: int, *, scope: str) -> dict[str, Any]:
+def line(owner: Owner, number: int, *, scope: str, subject: str) -> dict[str, Any]:
     """A candidate to be written to; every other one is flagged, for it is sensitive and nobody's own word."""
     return {
         "version": 1,
         "kind": "belief",
         "tenant": owner.tenant,
         "principal": owner.principal,
-        "subject": "a trial",
-        "statement": f"Statement {number} of a trial",
+        "subject": subject,
+        "statement": f"Statement {number} of {subject}",
         "belief_type": "fact",
         "scope": scope,
         "sensitivity": "sensitive" if number % 2 else "public",
@@ -162,12 +171,13 @@ def line(owner: Owner, number: int, *, scope: str) -> dict[str, Any]:
 
 async def form_subjects(place: Place, count: int) -> list[Subject]:
     """Form subjects of all owners, every third one in two scopes, through the importer beside the running server."""
+    name = f"trial {uuid4()}"
     lines = []
     for number in range(count):
         owner = DEMO_OWNERS[number % len(DEMO_OWNERS)]
-        lines.append(line(owner, number, scope="conversation"))
+        lines.append(line(owner, number, scope="conversation", subject=name))
         if number // len(DEMO_OWNERS) % 3 == 0:
-            lines.append(line(owner, number, scope="elsewhere"))
+            lines.append(line(owner, number, scope="elsewhere", subject=name))
     file = place.directory / "subjects.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)))
     imported = await place.run("import", file, "--json")
@@ -175,7 +185,8 @@ async def form_subjects(place: Place, count: int) -> list[Subject]:
     async with one_moment(place) as connection:
         rows = await connection.fetch(
             "select tenant_id, principal_id, statement_hash, array_agg(id order by scope) as ids from beliefs"
-            " where subject = 'a trial' group by 1, 2, 3 order by 1, 2, 3"
+            " where subject = $1 group by 1, 2, 3",
+            name,
         )
         subjects = [
             Subject(

@@ -6,6 +6,7 @@ import pytest
 from starlette.routing import Route
 
 from gateway.graphql.schema import build_schema
+from gateway.http.exchanges import NoExchanges
 from gateway.rest.operations import MEMORY_OPERATIONS
 from gateway.rest.resources import Resource
 from gateway.service.errors import MalformedRequest
@@ -96,7 +97,7 @@ async def test_exactly_the_documented_routes_are_exposed(gateway: Gateway) -> No
         assert name in {"viewer", "gateway"} or str(field.args["ceiling"].type) == "Sensitivity!"
 
 
-class Counted:
+class Counted(NoExchanges):
     """Counts the requests for what is not mounted."""
 
     def __init__(self) -> None:

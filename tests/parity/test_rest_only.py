@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from gateway.http.bodies import BODY_BYTES_MAX
+from gateway.http.exchanges import NoExchanges
 from store.domain.memories import MemoryRecord
 from store.ports.store import Store
 from tests.factories import memory, owner
@@ -196,7 +197,7 @@ async def test_two_requests_with_one_key_apply_once_and_answer_alike(
     assert 0.3 == answers[0].json()["confidence"]
 
 
-class Recorded:
+class Recorded(NoExchanges):
     """Keeps what is told of exchanges."""
 
     def __init__(self) -> None:

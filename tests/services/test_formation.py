@@ -2,11 +2,13 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
 from gateway.service.errors import Conflict, MalformedRequest, Unavailable
+from gateway.service.formation import FormationResult
 from store.domain.formation import Candidate, FormationOutcome
 from store.domain.memories import InvalidRecord
 from store.domain.vocabulary import (
@@ -200,6 +202,32 @@ async def test_a_second_supersession_is_a_conflict(deployment: Deployment) -> No
         await deployment.form(candidate("Lives in Bonn", supersedes=old))
 
     assert (await deployment.get(old), await deployment.events()) == before
+
+
+@pytest.mark.parametrize("swept", [False, True])
+async def test_what_has_run_out_is_superseded_whether_or_not_it_was_swept(deployment: Deployment, swept: bool) -> None:
+    old = await deployment.formed(candidate("Is away", expires_at=deployment.clock.now + timedelta(hours=1)))
+    deployment.clock.advance(timedelta(hours=2))
+    if swept:
+        await deployment.sweeps.sweep()
+
+    new = await deployment.formed(candidate("Is at sea", supersedes=old))
+
+    record = await deployment.get(old)
+    assert (record.status, record.superseded_by) == (MemoryStatus.SUPERSEDED, new)
+
+
+async def test_evidence_of_a_belief_that_ended_does_not_form_it_again(deployment: Deployment) -> None:
+    old = await deployment.formed(candidate("Lives in Bremen"))
+    await deployment.formed(candidate("Lives in Kiel", supersedes=old))
+    before = await deployment.events()
+
+    assert await deployment.form(candidate("Lives in Bremen")) == FormationResult(
+        outcome=FormationOutcome.UNCHANGED, id=old
+    )
+    assert await deployment.events() == before
+    again = await deployment.form(candidate("Lives in Bremen", source_event_ids=(9,)))
+    assert again.outcome is FormationOutcome.FORMED
 
 
 async def test_a_stricter_supersession_retires_without_a_link(deployment: Deployment) -> None:

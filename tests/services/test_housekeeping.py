@@ -1,15 +1,20 @@
 """What runs beside the requests: the sweep, renames, and operators' access."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from gateway.service.errors import MalformedRequest, NotFound
+from gateway.service.errors import MalformedRequest, NotFound, Unavailable
+from gateway.service.formation import FormationResult
 from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection
+from gateway.service.people import PeopleService
 from gateway.service.sweeps import RECEIPT_RETENTION_MIN
 from store.domain.people import Person
 from store.domain.vocabulary import STORED_STATUSES, EventKind, MemoryStatus, ReviewOutcome, Sensitivity
+from store.ports.store import Result, Store, Transaction
 from tests.factories import candidate, owner
 from tests.services.deployment import ADA, Deployment, as_principal
 
@@ -99,6 +104,70 @@ async def test_a_rename_reaches_more_rows_than_a_batch(deployment: Deployment) -
         selection = MemorySelection(ceiling=Sensitivity.PUBLIC, subject="kai")
         assert await reading.count(as_principal(ADA), selection) == 501
     assert not await deployment.people.name(Person(owner=ADA, key="kai", name="Kai"))
+
+
+@pytest.mark.postgres
+async def test_no_belief_keeps_a_name_that_was_replaced_while_it_formed(postgres_store: Store) -> None:
+    deployment = await Deployment(postgres_store).prepare()
+    await deployment.people.name(Person(owner=ADA, key="kai", name="Kai"))
+    is_formed, may_commit = asyncio.Event(), asyncio.Event()
+
+    async def form_slowly(transaction: Transaction) -> FormationResult:
+        result = await deployment.formation.form_within(transaction, ADA, candidate(subject="person:kai"))
+        is_formed.set()
+        await may_commit.wait()
+        return result
+
+    forming = asyncio.create_task(postgres_store.transact(form_slowly))
+    await is_formed.wait()
+    naming = asyncio.create_task(deployment.people.name(Person(owner=ADA, key="kai", name="Kai Øst")))
+    # A rename that did not wait for the formation would have ended by then.
+    await asyncio.wait([naming], timeout=0.2)
+    may_commit.set()
+    formed = await forming
+    await naming
+
+    assert formed.id is not None
+    assert (await deployment.get(formed.id)).display_subject == "Kai Øst"
+
+
+class Gate:
+    """A store whose second transaction waits until it is let through."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._count = 0
+        self.is_reached, self.is_open = asyncio.Event(), asyncio.Event()
+
+    async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        self._count += 1
+        if self._count == 2:
+            self.is_reached.set()
+            await self.is_open.wait()
+        return await self._store.transact(work)
+
+
+async def test_of_two_renames_at_once_the_later_one_stands_everywhere(store: Store, deployment: Deployment) -> None:
+    id = await deployment.formed(candidate(subject="person:kai"))
+    gate = Gate(store)
+    slow = asyncio.create_task(PeopleService(cast(Store, gate)).name(Person(owner=ADA, key="kai", name="Kai")))
+    await gate.is_reached.wait()
+
+    await deployment.people.name(Person(owner=ADA, key="kai", name="Kai Øst"))
+    gate.is_open.set()
+    await slow
+
+    assert (await deployment.get(id)).display_subject == "Kai Øst"
+
+
+async def test_a_gateway_of_another_lexical_version_renames_nothing(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await deployment.formed(candidate(subject="person:kai"))
+    monkeypatch.setattr("gateway.service.guards.LEXICAL_VERSION", "another")
+
+    with pytest.raises(Unavailable):
+        await deployment.people.name(Person(owner=ADA, key="kai", name="Kai"))
 
 
 @pytest.mark.parametrize("name", ["", "person:bo", "PERSON:bo", "a\x00b", "x" * 513])

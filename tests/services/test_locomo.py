@@ -16,6 +16,7 @@ from gateway.service.errors import MalformedRequest
 from gateway.service.importing import ImportReport, LocomoImportService
 from gateway.service.memory_requests import MemoryPaging, MemorySelection
 from store.domain.owners import Owner
+from store.domain.people import Person
 from store.domain.vocabulary import LIVE_STATUSES, MemoryStatus, Sensitivity
 from tests.services.deployment import Deployment, as_principal
 
@@ -73,6 +74,24 @@ async def test_a_second_import_changes_nothing(deployment: Deployment, content: 
     assert (await take(deployment, content)).counts == {"skipped": 2_541}
 
     assert await beliefs(deployment) == before
+
+
+async def test_an_import_after_a_rename_leaves_one_name_everywhere(deployment: Deployment, content: bytes) -> None:
+    await take(deployment, content)
+    people = [each async for each in deployment.exports.lines() if each["kind"] == "person"]
+    person = people[0]
+    of = Owner(tenant=person["tenant"], principal=person["principal"])
+    await deployment.people.name(Person(owner=of, key=person["key"], name="Somebody else"))
+
+    await take(deployment, content)
+
+    async with deployment.store.snapshot() as snapshot:
+        shown = {
+            record.display_subject
+            async for record, _ in snapshot.memories.export(of)
+            if record.subject == f"person:{person['key']}"
+        }
+    assert shown == {person["name"]}
 
 
 @pytest.mark.parametrize("backwards", [False, True])

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import pytest
 
+from gateway.service import exporting
 from gateway.service.importing import BATCH_LINES, ImportReport
 from store.domain.formation import FormationOutcome
 from store.domain.vocabulary import (
@@ -22,7 +23,7 @@ from store.domain.vocabulary import (
 )
 from store.inmemory.store import InMemoryStore
 from store.ports.errors import StoreUnavailable
-from tests.factories import SESSION, candidate, identifier, owner
+from tests.factories import OTHER_SESSION, SESSION, candidate, identifier, memory, owner
 from tests.services.deployment import ADA, Deployment
 
 DEMO = Path(__file__).parents[2] / "gateway" / "demo" / "beliefs.jsonl"
@@ -140,6 +141,13 @@ async def test_a_rejected_belief_is_restored_only_where_it_is_not_live(deploymen
     assert report.counts == {"restored": 1, "blocked": 1}
 
 
+async def test_a_candidate_that_has_run_out_is_formed_once(deployment: Deployment) -> None:
+    content = written(line(expires_at="2020-01-01T00:00:00Z", created_at="2019-01-01T00:00:00Z"))
+
+    assert (await take(deployment, content)).counts == {"formed": 1}
+    assert (await take(deployment, content)).counts == {"unchanged": 1}
+
+
 async def test_a_tombstone_erases_what_stands(deployment: Deployment) -> None:
     await deployment.formed(candidate("Keeps bees"))
     await deployment.formed(candidate("Keeps bees", sensitivity=Sensitivity.RESTRICTED))
@@ -171,6 +179,35 @@ async def test_links_appear_once_both_ends_are_there(deployment: Deployment) -> 
     assert (await other.get(identifier(2))).conflicts_with == (identifier(1),)
 
 
+def receipt_line(key: str) -> dict[str, Any]:
+    return line(
+        "receipt",
+        key=key,
+        receipt_kind="memory.delete_completed",
+        request_hash="0" * 64,
+        memory_id=str(uuid4()),
+        created_at="2026-01-01T00:00:00Z",
+    )
+
+
+def event_line(payload: dict[str, Any]) -> dict[str, Any]:
+    return line(
+        "event",
+        session_id=str(SESSION),
+        number=1,
+        event_kind="memory.reviewed",
+        memory_id=None,
+        occurred_at="2026-01-01T00:00:00Z",
+        payload=payload,
+    )
+
+
+def belief_line(evidence: list[list[Any]]) -> dict[str, Any]:
+    """The line of a stored belief that holds this evidence."""
+    record = exporting.belief_line(memory(evidence_count=len(evidence)), ())
+    return record | {"evidence": evidence}
+
+
 REFUSED = [
     (b"{", "line must be valid JSON"),
     (b"[]", "line must be a JSON object"),
@@ -185,6 +222,9 @@ REFUSED = [
     (written(line(source_event_ids=["1"])), "source_event_ids"),
     (written(line(valid_from="2026-01-01T00:00:00")), "valid_from must be a time with its zone"),
     (written(line(valid_from="20260101")), "valid_from must be a time with its zone"),
+    (written(line(valid_from="0001-01-01T00:00:00+14:00")), "valid_from must be a time of the years"),
+    (written(line(valid_to="9999-12-31T23:59:59-14:00")), "valid_to must be a time of the years"),
+    (written(line(corroboration_count=2**31 - 1)), "corroboration_count must be from 1 to"),
     (written(line(sensitivity="secret")), "sensitivity"),
     (written(line(confidence=1.5)), "confidence must be a number from 0 to 1"),
     (written(line(confidence="0.5")), "confidence must be a number"),
@@ -193,6 +233,16 @@ REFUSED = [
     (written(line(id=str(uuid4()))), "is required"),
     (written(line(tenant="")), "tenant"),
     (written(line("person", key="kai", name="person:kai")), "name must not start with"),
+    (written(receipt_line(key="k" * 201)), "key must be 1 to 200"),
+    (written(receipt_line(key="two words")), "key must be 1 to 200"),
+    (written(event_line(payload={"note": "Keeps bees"})), "payload"),
+    (written(event_line(payload={"count": 2**70})), "payload"),
+    (written(belief_line(evidence=[[str(SESSION), 1], [str(OTHER_SESSION), 2**31]])), "evidence must hold"),
+    (written(belief_line(evidence=[[str(SESSION), 1], [str(OTHER_SESSION), 0]])), "evidence must hold"),
+    (
+        written(belief_line(evidence=[[str(SESSION), 1], *([str(OTHER_SESSION), each] for each in range(1, 1_001))])),
+        "evidence must hold at most 1000",
+    ),
     (
         written(line("tombstone", statement_hash="0" * 64, key_id="unknown", created_at="2026-01-01T00:00:00Z")),
         "key_id must name a key",
@@ -214,6 +264,19 @@ async def test_a_refused_line_is_named_by_number_and_leaves_nothing(
     assert reason in message
     statements = {each["statement"] for each in await exported(deployment) if each["kind"] == "belief"}
     assert statements == {"Sails", "Swims"}
+
+
+@pytest.mark.parametrize(
+    ("spelling", "confidence"), [("0e-99999", 0), ("0e99999", 0), ("-0.0", 0), ("0.5" + "0" * 3_000, 0.5), ("1e0", 1)]
+)
+async def test_a_number_is_taken_however_it_is_spelled(
+    deployment: Deployment, spelling: str, confidence: float
+) -> None:
+    content = written(line()).replace(b"{", f'{{"confidence": {spelling}, '.encode(), 1)
+
+    assert (await take(deployment, content)).counts == {"formed": 1}
+
+    assert str((await deployment.get(identifier(1))).confidence + 0) in {str(confidence), f"{confidence:.3f}"}
 
 
 async def test_blank_lines_are_no_records(deployment: Deployment) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from gateway.settings import (
     HIDDEN,
+    DocumentsMode,
     LogFormat,
     Settings,
     SettingsError,
@@ -59,6 +60,7 @@ def test_an_empty_variable_is_an_absent_one(monkeypatch: pytest.MonkeyPatch) -> 
         ("POOL_SIZE", "0"),
         ("POOL_WAIT_SECONDS", "-1"),
         ("LOG_LEVEL", "canary"),
+        ("DOCUMENTS_MODE", "canary"),
         ("RECEIPT_RETENTION_DAYS", "29"),
         ("SWEEP_INTERVAL_SECONDS", "0"),
     ],
@@ -121,3 +123,10 @@ def test_every_setting_is_reported_with_meaning_and_source(monkeypatch: pytest.M
 def test_a_variable_that_means_nothing_is_named() -> None:
     environment = {"AGENT_MEMORY_PROT": "1", "AGENT_MEMORY_PORT": "2", "PATH": "/bin"}
     assert ["AGENT_MEMORY_PROT"] == unknown_variables(environment)
+
+
+def test_trusted_documents_alone_need_a_manifest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AGENT_MEMORY_DOCUMENTS_MODE", "only")
+    with pytest.raises(SettingsError, match=r"^AGENT_MEMORY_DOCUMENTS_MODE: only needs a manifest"):
+        load_settings()
+    assert DocumentsMode.ONLY is load_settings(documents=tmp_path / "manifest.json").documents_mode

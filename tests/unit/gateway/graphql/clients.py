@@ -9,9 +9,14 @@ from urllib.parse import urlencode
 
 import httpx
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
 from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, CountDocument, TrustedDocuments
 from gateway.graphql.endpoint import graphql_routes
+from gateway.http.admission import Admission
+from gateway.http.deadlines import Deadlines
+from gateway.http.policy import DEFAULT_POLICY, Policy
+from gateway.http.presence import PresenceMiddleware
 from gateway.service.environment import Environment
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
@@ -130,6 +135,7 @@ async def deployment(
     memory: bool = True,
     trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
     count_document: CountDocument = lambda _: None,
+    policy: Policy = DEFAULT_POLICY,
 ) -> AsyncIterator[Client]:
     """A client of a gateway that holds these beliefs, with a full token of the owner that factories make."""
     store = ObservedStore()
@@ -145,9 +151,14 @@ async def deployment(
     environment = Environment(keyring=KEYRING, clock=lambda: factories.NOW)
     memories = PublicMemoryService(store, environment) if memory else None
     routes = graphql_routes(
-        memories=memories, tokens=tokens, version="1.2.3", trusted=trusted, count_document=count_document
+        memories=memories,
+        admission=Admission(tokens, policy.rate_limits),
+        version="1.2.3",
+        trusted=trusted,
+        count_document=count_document,
+        introspection=policy.introspection,
     )
-    app = Starlette(routes=routes)
+    app = Starlette(routes=routes, middleware=[Middleware(PresenceMiddleware, deadlines=Deadlines())])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
         granted = {scope.value: await _token(tokens, factories.owner(), {scope.value}) for scope in AccessScope}
         full = await _token(tokens, factories.owner(), {"memory.read", "memory.write"})

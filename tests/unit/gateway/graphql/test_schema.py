@@ -14,6 +14,7 @@ from graphql import (
     GraphQLScalarType,
     GraphQLSchema,
     build_ast_schema,
+    graphql_sync,
     introspection_from_schema,
     is_introspection_type,
     is_specified_scalar_type,
@@ -139,6 +140,15 @@ def test_the_printed_schema_builds_again_and_is_the_same() -> None:
 
 def test_the_schema_file_is_fresh() -> None:
     assert SCHEMA_FILE.read_text(encoding="utf-8") == print_schema(FULL) + "\n"
+
+
+def test_introspection_tells_of_every_kind_of_type_whether_it_is_one_of_its_fields() -> None:
+    query = "{ __schema { types { kind isOneOf fields { type { isOneOf ofType { isOneOf } } } } } }"
+    result = graphql_sync(core(FULL), query)
+    assert result.errors is None
+    assert result.data is not None
+    told = {(type["kind"], type["isOneOf"]) for type in result.data["__schema"]["types"]}
+    assert {("INPUT_OBJECT", False), ("OBJECT", None), ("ENUM", None), ("SCALAR", None)} == told
 
 
 def test_an_enumeration_without_descriptions_is_not_exposed() -> None:

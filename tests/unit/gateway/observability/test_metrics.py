@@ -36,6 +36,14 @@ def test_text_queries_and_cursor_rejections_are_counted() -> None:
     assert 1 == value(metrics, "cursor_rejections_total", reason="malformed")
 
 
+def test_documents_are_counted_as_known_or_new() -> None:
+    metrics = GatewayMetrics()
+    for known in (False, True, True):
+        metrics.document(known)
+    assert 1 == value(metrics, "graphql_documents_total", kind="new")
+    assert 2 == value(metrics, "graphql_documents_total", kind="known")
+
+
 def test_exchanges_are_counted_by_template() -> None:
     metrics = GatewayMetrics()
     exchanges: Exchanges = ExchangeReports(metrics)

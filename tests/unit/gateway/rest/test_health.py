@@ -7,7 +7,9 @@ import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
+from gateway.http.deadlines import Deadlines
 from gateway.http.head import HeadMiddleware
+from gateway.http.presence import PresenceMiddleware
 from gateway.http.request_id import RequestIdMiddleware
 from gateway.rest.errors import FailureMiddleware
 from gateway.rest.health import health_routes
@@ -21,7 +23,12 @@ def client(failure: Exception | None = None) -> httpx.AsyncClient:
         if failure is not None:
             raise failure
 
-    layers = [Middleware(RequestIdMiddleware), Middleware(HeadMiddleware), Middleware(FailureMiddleware)]
+    layers = [
+        Middleware(RequestIdMiddleware),
+        Middleware(PresenceMiddleware, deadlines=Deadlines()),
+        Middleware(HeadMiddleware),
+        Middleware(FailureMiddleware),
+    ]
     app = Starlette(routes=health_routes(ready=ready), middleware=layers)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://gateway.test")
 

@@ -1,0 +1,58 @@
+"""What keeps a store in order: its lexemes made anew, and what was deleted cleared from its files."""
+
+from typing import Annotated
+
+import typer
+
+from gateway.cli.answers import note, progress, show_json
+from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, with_services
+from gateway.compose import Services
+from gateway.service.reindexing import Reindexing
+from store.domain.maintenance import Compaction
+
+
+def reindex(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:
+    """Make the words by which beliefs are found anew, by the rules of this program and its Unicode tables.
+
+    Text queries and imports are unavailable until it is done. Interrupted, it goes on when it is run again.
+    """
+
+    async def work(services: Services) -> Reindexing:
+        with progress("Reindexing", None) as advance:
+            return await services.reindexing.run(progress=advance)
+
+    done = with_services(work, data_dir=data_dir, database_url=database_url)
+    if as_json:
+        show_json({"rows": done.rows, "resumed": done.resumed})
+    elif done.rows:
+        print(f"Went through {done.rows} beliefs{', from where an earlier run ended' if done.resumed else ''}.")
+    else:
+        print("Every word is of this version.")
+
+
+def compact(
+    *,
+    full: Annotated[
+        bool, typer.Option("--full", help="Rewrite every table. Nobody can read or write it meanwhile.")
+    ] = False,
+    as_json: AsJson = False,
+    data_dir: DataDirectory = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Clear what was deleted from the files of tables, indexes and the write-ahead log.
+
+    A running gateway clears tables by itself; this also clears the index of words and the log.
+    """
+
+    async def work(services: Services) -> Compaction:
+        return await services.compaction.compact(full=full)
+
+    done = with_services(work, data_dir=data_dir, database_url=database_url)
+    if as_json:
+        show_json({"log_cleared": done.log_cleared, "readers": done.readers})
+    else:
+        print("Cleared tables and indexes." if not done.log_cleared else "Cleared tables, indexes and the log.")
+    if not done.log_cleared:
+        note("The role may not cycle the write-ahead log: it is cleared as the server uses its segments again.")
+    if done.readers:
+        note("Transactions that began before were open: what they can still see was kept. Run it again.")

@@ -1,0 +1,123 @@
+"""Clearing the files of a database: what VACUUM, REINDEX, checkpoints and a cycled write-ahead log each remove.
+
+VACUUM removes deleted rows from tables and B-trees; the index of lexemes keeps their words until it is rebuilt; the
+write-ahead log keeps whatever was written until its segments are used again, so it is switched as often as there are
+segments. Each statement runs by itself, on a connection of its own without the time limit of requests.
+Source: The store on PostgreSQL, Erasure on disk.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sqlalchemy import NullPool, text
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+
+from store.domain.maintenance import Compaction
+from store.postgres.failures import judged_failures
+from store.postgres.tables import belief_evidence, beliefs, people, people_facts, receipts, rejections
+
+CLEARED_TABLES = tuple(table.name for table in (beliefs, belief_evidence, people_facts, people, rejections, receipts))
+"""The tables that rows are deleted from."""
+LEXEME_INDEX = "beliefs_search"
+VACUUM_SECONDS_MAX = 600
+"""How long clearing one table beside the requests may take; what is left is done the next time."""
+LOG_SEGMENTS_MAX = 256
+"""Segments of the log that a compaction cycles through at most: 4 GB of the usual size."""
+_VACUUM_LOCK = 0x62656C6965667332
+_COST_DELAY = "2ms"
+
+_TOUCHED = text("""
+    select relname, n_tup_del from pg_stat_user_tables
+    where schemaname = current_schema() and relname = any (CAST(:tables AS text[]))
+        and (n_dead_tup > 0 or coalesce(last_vacuum, last_autovacuum) is null)
+""")
+_DEAD_ROWS = text("""
+    select coalesce(sum(n_dead_tup), 0)::bigint from pg_stat_user_tables
+    where schemaname = current_schema() and relname = any (CAST(:tables AS text[]))
+""")
+_READERS = text("""
+    select count(*) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and backend_xmin is not null
+        and backend_type = 'client backend'
+""")
+_MAY_CYCLE_LOG = text("""
+    select has_function_privilege('pg_switch_wal()', 'execute') and has_function_privilege('pg_ls_waldir()', 'execute')
+        and ((select rolsuper from pg_roles where rolname = current_user) or exists (
+            select from pg_roles permission
+            where permission.rolname = 'pg_checkpoint' and pg_has_role(permission.oid, 'usage')
+        ))
+""")
+_UNFINISHED_INDEXES = text("""
+    select indexrelid::regclass::text from pg_index
+    where not indisvalid and indrelid = 'beliefs'::regclass and indexrelid::regclass::text like :name
+""")
+
+
+class PostgresMaintenance:
+    """The Maintenance of a database. Raises StoreError from every method."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._deleted: dict[str, int] = {}
+
+    async def vacuum(self) -> bool:
+        """Clear deleted rows from the tables that had any since the last time; whether there was any to do."""
+        async with self._connection(limit_seconds=VACUUM_SECONDS_MAX) as connection:
+            if not await connection.scalar(text(f"select pg_try_advisory_lock({_VACUUM_LOCK})")):
+                return False
+            touched = {row[0]: row[1] for row in await connection.execute(_TOUCHED, {"tables": [*CLEARED_TABLES]})}
+            due = [name for name, deleted in touched.items() if deleted != self._deleted.get(name)]
+            await connection.execute(text(f"set vacuum_cost_delay = '{_COST_DELAY}'"))
+            for name in due:
+                await connection.execute(text(f"vacuum (skip_locked) {name}"))
+                self._deleted[name] = touched[name]
+            return bool(due)
+
+    async def compact(self, *, full: bool) -> Compaction:
+        """Clear deleted rows from tables, indexes and the write-ahead log; see Maintenance."""
+        async with self._connection(limit_seconds=0) as connection:
+            readers = int(await connection.scalar(_READERS) or 0)
+            for name in CLEARED_TABLES:
+                await connection.execute(text(f"vacuum ({'full' if full else 'index_cleanup on'}) {name}"))
+            if not full:
+                await _rebuild_lexemes(connection)
+            cleared = bool(await connection.scalar(_MAY_CYCLE_LOG))
+            if cleared:
+                await _cycle_log(connection)
+            return Compaction(log_cleared=cleared, readers=readers)
+
+    async def dead_rows(self) -> int:
+        """About how many deleted or rewritten rows are still in the tables' files, as the server counts them."""
+        async with self._connection(limit_seconds=VACUUM_SECONDS_MAX) as connection:
+            return int(await connection.scalar(_DEAD_ROWS, {"tables": [*CLEARED_TABLES]}) or 0)
+
+    @asynccontextmanager
+    async def _connection(self, *, limit_seconds: int) -> AsyncIterator[AsyncConnection]:
+        """A connection of its own on which each statement is a transaction."""
+        engine = create_async_engine(self._url, poolclass=NullPool, isolation_level="AUTOCOMMIT", hide_parameters=True)
+        try:
+            with judged_failures():
+                async with engine.connect() as connection:
+                    await connection.execute(text(f"set statement_timeout = '{limit_seconds}s'"))
+                    yield connection
+        finally:
+            await engine.dispose()
+
+
+async def _rebuild_lexemes(connection: AsyncConnection) -> None:
+    """Rebuild the index of lexemes beside the requests, after dropping what a broken rebuild left."""
+    for unfinished in (await connection.scalars(_UNFINISHED_INDEXES, {"name": f"{LEXEME_INDEX}_cc%"})).all():
+        await connection.execute(text(f"drop index concurrently {unfinished}"))
+    await connection.execute(text(f"reindex index concurrently {LEXEME_INDEX}"))
+
+
+async def _cycle_log(connection: AsyncConnection) -> None:
+    """Write through every segment of the log, those too that wait under a later name with their old content.
+
+    A switch fills the rest of a segment with zeros; the checkpoint before it gives it something to switch for.
+    """
+    await connection.execute(text("checkpoint"))
+    segments = int(await connection.scalar(text("select count(*) from pg_ls_waldir()")) or 0)
+    for _ in range(min(segments + 1, LOG_SEGMENTS_MAX)):
+        await connection.execute(text("select pg_switch_wal()"))
+        await connection.execute(text("checkpoint"))
