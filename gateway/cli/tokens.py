@@ -1,9 +1,10 @@
 """Access tokens: made, listed, revoked."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
 from gateway.cli.answers import CommandFailed, ExitCode, note, show_json, show_table
 from gateway.cli.options import (
@@ -16,6 +17,7 @@ from gateway.cli.options import (
     with_services,
 )
 from gateway.service.identifiers import parse_identifier
+from gateway.service.records import Time
 from gateway.views.memories import wire_time
 from store.domain.tokens import AccessToken
 from store.domain.vocabulary import AccessScope
@@ -29,6 +31,8 @@ Scopes = Annotated[
 ExpiresAt = Annotated[
     str | None, typer.Option("--expires-at", help="When it ends, such as 2027-01-31T08:00:00Z. Default: never.")
 ]
+
+_TIME: TypeAdapter[datetime] = TypeAdapter(Time)
 
 
 @commands.command("create")
@@ -100,12 +104,11 @@ def revoke_token(
 
 def _moment(text: str) -> datetime:
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise CommandFailed("--expires-at must be a time with its zone, such as 2027-01-31T08:00:00Z", ExitCode.USAGE)
-    return moment.astimezone(UTC)
+        return _TIME.validate_python(text)
+    except ValidationError:
+        # The cause would show what was given.
+        message = "--expires-at must be a time with its zone, such as 2027-01-31T08:00:00Z"
+        raise CommandFailed(message, ExitCode.USAGE) from None
 
 
 def _wire(token: AccessToken) -> dict[str, object]:

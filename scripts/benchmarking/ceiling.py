@@ -9,12 +9,12 @@ import re
 import subprocess
 from datetime import datetime
 
+from gateway.service.environment import system_clock
 from scripts.benchmarking.data import owner
 from scripts.benchmarking.database import NAME, Database
 from scripts.benchmarking.figures import Ceiling
-from scripts.benchmarking.shapes import LARGE, EXTRA_LARGE
+from scripts.benchmarking.shapes import EXTRA_LARGE, LARGE
 from scripts.benchmarking.sizes import CONNECTIONS
-from gateway.service.environment import system_clock
 from store.domain.vocabulary import Sensitivity
 from store.ports.memories import MemoryBrowseQuery, MemoryFilter
 from store.postgres.browsing import page_parameters, page_shape, page_statement

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+from gateway.service.environment import system_clock
+from gateway.service.keys import open_keyring
 from scripts.benchmarking.data import owner
 from scripts.benchmarking.loading import connected
 from scripts.benchmarking.processes import Usage, usage_of
@@ -22,8 +24,6 @@ from store.postgres.embedded.configuration import PORT
 from store.postgres.embedded.server import EmbeddedServer
 from store.postgres.migrating import migrate
 from store.postgres.store import PostgresStore
-from gateway.service.environment import system_clock
-from gateway.service.keys import open_keyring
 
 PEER_ROLE = "peer"
 PEER_CONNECTIONS = 8

@@ -6,13 +6,13 @@ accounts before and after each round, of the server with its children and of the
 
 from collections.abc import Callable, Mapping, Sequence
 
+from gateway.rest.operations import MEMORIES_PATH
 from scripts.benchmarking.contenders import Contender
 from scripts.benchmarking.database import Database
 from scripts.benchmarking.figures import Latency, Round, TinyLatency, median_of
 from scripts.benchmarking.load import Job, LoadFailed, Outcome, drive, finish, start
 from scripts.benchmarking.shapes import EXTRA_LARGE, SHAPES, SMALL, Shape, get
 from scripts.benchmarking.sizes import CONNECTIONS, Sizes
-from gateway.rest.operations import MEMORIES_PATH
 
 LOW_RATES = {SMALL.name: 50.0, EXTRA_LARGE.name: 8.0}
 """Requests a second that every server bears with room to spare."""

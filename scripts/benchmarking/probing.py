@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from gateway.service.cursors import encode_cursor
 from scripts.benchmarking.contenders import Contender
 from scripts.benchmarking.data import ABSENT_WORD, TENANT, WORDS
 from scripts.benchmarking.database import Database
@@ -16,7 +17,6 @@ from scripts.benchmarking.loading import connected
 from scripts.benchmarking.measuring import measured
 from scripts.benchmarking.shapes import CEILING, SMALL
 from scripts.benchmarking.sizes import CONNECTIONS, Sizes
-from gateway.service.cursors import encode_cursor
 
 CROWD_CONNECTIONS = 200
 _SHOWN = "sensitivity <= 2 and status in (1, 2) and ends_at > now()"
@@ -31,7 +31,9 @@ class Question:
     request: bytes
 
 
-async def questions(contender: Contender, database: Database, principals: Mapping[int, int], sizes: Sizes) -> list[Question]:
+async def questions(
+    contender: Contender, database: Database, principals: Mapping[int, int], sizes: Sizes
+) -> list[Question]:
     """What is asked of principals by their number of rows. The first question of a group is what others are held to."""
     rows_max = max(principals)
     largest = principals[rows_max]
@@ -52,7 +54,9 @@ async def questions(contender: Contender, database: Database, principals: Mappin
     asked.append(Question(group="text", label="no text", request=contender.page(SMALL, largest)))
     for word in (*WORDS, ABSENT_WORD):
         share = f"in {100 * WORDS[word][1] / WORDS[word][0]:g} %" if word in WORDS else "in none"
-        asked.append(Question(group="text", label=f"{share} of {rows_max:,} rows", request=contender.ask(_text(word), largest)))
+        asked.append(
+            Question(group="text", label=f"{share} of {rows_max:,} rows", request=contender.ask(_text(word), largest))
+        )
     return asked
 
 
@@ -103,7 +107,9 @@ def held_to_first(probes: Sequence[Probe]) -> list[Probe]:
     return [replace(each, multiple=each.p50 / probes[0].p50) for each in probes]
 
 
-async def measure_writes(contender: Contender, database: Database, principals: Sequence[int], sizes: Sizes) -> list[Writes]:
+async def measure_writes(
+    contender: Contender, database: Database, principals: Sequence[int], sizes: Sizes
+) -> list[Writes]:
     """Reviews by a few and by a crowd, then deletes: each write of another belief, all of them durable."""
     kinds = (
         ("review", _review, CONNECTIONS),

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 
+from gateway.service.environment import system_clock
 from scripts.benchmarking.answers import check_answers
 from scripts.benchmarking.ceiling import CeilingUnknown, measure_ceilings
 from scripts.benchmarking.contenders import Contender, Installation, running_gateway, running_peer
@@ -36,7 +37,6 @@ from scripts.benchmarking.sizes import (
     stages,
 )
 from scripts.benchmarking.starting import measure_start
-from gateway.service.environment import system_clock
 from store.postgres.embedded.binaries import find_binaries
 
 _PACKAGES = (
@@ -129,7 +129,7 @@ def _grow(options: Options, database: Database, gateway: Contender, say: Callabl
     return _Loaded(principals=principals, by_rows=by_rows, rows=total, probes=held_to_first(probes))
 
 
-def _measured(  # noqa: PLR0913 # the parts of one run, used once
+def _measured(
     options: Options,
     database: Database,
     gateway: Contender,

@@ -81,7 +81,8 @@ def post(path: str, content: Mapping[str, object], headers: Mapping[str, str]) -
 
 def get(path: str, parameters: Mapping[str, str | int], headers: Mapping[str, str]) -> bytes:
     """A request of HTTP/1.1 without a body."""
-    return _head("GET", f"{path}?{urlencode(parameters)}", {"host": "127.0.0.1", "accept": "application/json", **headers})
+    lines = {"host": "127.0.0.1", "accept": "application/json", **headers}
+    return _head("GET", f"{path}?{urlencode(parameters)}", lines)
 
 
 def _head(method: str, target: str, headers: Mapping[str, str]) -> bytes:
