@@ -50,8 +50,8 @@ def _options() -> tuple[Options, Path | None, Path]:
         "--rows",
         type=_rows,
         metavar="COUNT",
-        help=f"beliefs in all, {ROWS_MIN:,} to {ROWS_MAX:,}, 1,000 of each principal; the page is then also measured at "
-        f"100,000 and 1,000,000 on the way. Default: {ROWS:,}",
+        help=f"beliefs in all, {ROWS_MIN:,} to {ROWS_MAX:,}, 1,000 of each principal; a page is then also measured "
+        f"at 100,000 and 1,000,000 on the way. Default: {ROWS:,}",
     )
     parser.add_argument(
         "--peers", type=_peers, default=PEERS, metavar="NAMES", help=f"some of {','.join(PEERS)}, or none"

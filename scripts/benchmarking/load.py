@@ -5,8 +5,8 @@ on nobody's event loop. Requests are bytes that were made beforehand. Every loop
 It speaks to this machine alone. A job comes as JSON on standard input, its outcome goes to standard output.
 
 An answer counts as wrong if its status is not 200, if its size differs from that of the first answer to the same
-request, or if that first one (with `distinct` every one) holds GraphQL errors. At a fixed rate a latency begins when the
-request was due, not when a connection became free: a stall is seen by everybody who waited.
+request, or if that first one (with `distinct` every one) holds GraphQL errors. At a fixed rate a latency begins when
+the request was due, not when a connection became free: a stall is seen by everybody who waited.
 """
 
 import gc
@@ -84,7 +84,11 @@ def start(job: Job) -> "subprocess.Popen[str]":
     """Start a generator; `finish` waits for it."""
     content = asdict(job) | {"requests": [b64encode(request).decode() for request in job.requests]}
     process = subprocess.Popen(
-        [sys.executable, "-E", __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-E", __file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdin is not None
     process.stdin.write(json.dumps(content))
@@ -235,7 +239,11 @@ class _Run:
         # Heads differ by a digit where they tell what is left of a limit: a body never does.
         expected = self._sizes.setdefault(connection.request, size)
         strange = looked_into and connection.answered(b'"errors":')
-        if not connection.is_good or strange or (abs(size - expected) > SIZE_TOLERANCE_BYTES and not self._job.distinct):
+        if (
+            not connection.is_good
+            or strange
+            or (abs(size - expected) > SIZE_TOLERANCE_BYTES and not self._job.distinct)
+        ):
             self._wrong += 1
 
 

@@ -68,7 +68,9 @@ async def load(url: str, groups: Sequence[Group], keyring: Keyring) -> None:
         for definition in definitions:
             await connection.execute(definition)
         last = max(group.first_position + group.count for group in groups)
-        await connection.execute(f"select setval('belief_positions', greatest({last}, last_value)) from belief_positions")
+        await connection.execute(
+            f"select setval('belief_positions', greatest({last}, last_value)) from belief_positions"
+        )
         for table in ("beliefs", "belief_evidence"):
             await connection.execute(f"vacuum (analyze) {table}")
         await connection.execute("checkpoint")

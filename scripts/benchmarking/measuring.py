@@ -144,5 +144,5 @@ def _closed(contender: Contender, requests: Sequence[bytes], seconds: float) -> 
 
 
 def _rest_pages(contender: Contender, shape: Shape, principals: Sequence[int]) -> list[bytes]:
-    parameters = {"ceiling": "sensitive", "limit": shape.rows}
+    parameters: dict[str, str | int] = {"ceiling": "sensitive", "limit": shape.rows}
     return [get(MEMORIES_PATH, parameters, contender.headers(principal)) for principal in principals]

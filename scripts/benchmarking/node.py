@@ -65,7 +65,7 @@ def _node(cache: Path) -> Path:
 
 def _npm(command: str, *arguments: str, folder: Path) -> None:
     finished = subprocess.run(
-        ["npm", command, *_QUIETLY, *arguments],
+        [shutil.which("npm") or "npm", command, *_QUIETLY, *arguments],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,

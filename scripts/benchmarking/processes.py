@@ -80,7 +80,7 @@ def running_server(
         process = subprocess.Popen(
             command,
             cwd=directory,
-            env=inherited | variables,
+            env={**inherited, **variables},
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,

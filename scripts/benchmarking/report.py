@@ -1,43 +1,42 @@
 """A run as Markdown: one table of ratios, then what they were made from. No figure is judged here."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from scripts.benchmarking.contenders import TITLES
-from scripts.benchmarking.figures import Figures, Round, ratios
+from scripts.benchmarking.figures import Figures, Round, Start, ratios
 from scripts.benchmarking.measuring import REST
+
+_OF_RATIOS = """The gateway beside each peer: requests a second, ours over theirs (CPU of the server per request,
+theirs over ours). Above 1 the gateway is ahead."""
+_OF_PAGES = """Medians of interleaved rounds. CPU is milliseconds per request; latency is milliseconds, while the cores are
+full: read its tail below instead."""
+_OF_TINY = "Milliseconds on one connection, while four others ask for pages of 200 rows."
+_OF_PROBES = "The gateway alone, one connection: milliseconds, and multiples of the first line of each group."
+_OF_CEILINGS = "The gateway's statement of a page, run by pgbench on the same cores."
 
 _TITLES = {**TITLES, REST: "belief-gateway, REST"}
 
 
 def markdown(figures: Figures) -> str:
     """The whole report."""
-    return "\n\n".join(
-        [
-            "# Benchmark",
-            _preface(figures),
-            "## Ratios\n\nThe gateway beside each peer: requests a second, ours over theirs (CPU of the server per "
-            "request, theirs over ours). Above 1 the gateway is ahead.",
-            ratio_table(figures),
-            "## Pages\n\nMedians of interleaved rounds. CPU is milliseconds per request, latency milliseconds while the "
-            "cores are full.",
-            *(_pages(shape, servers) for shape, servers in figures.pages.items()),
-            "## Low load\n\nMilliseconds at a fixed rate.",
-            _low_load(figures),
-            "## A tiny query while four connections ask for pages of 200 rows\n\nMilliseconds, one connection.",
-            _tiny(figures),
-            "## What a page depends on\n\nThe gateway alone, one connection: milliseconds, and multiples of the first "
-            "line of each group.",
-            _probes(figures),
-            "## Writes\n\nThe gateway alone, each write of another belief, all durable.",
-            _writes(figures),
-            "## The database's own ceiling\n\nThe gateway's statement of a page, run by pgbench.",
-            _ceilings(figures),
-            *_start(figures),
-            *_skipped(figures),
-            "",
-        ]
-    ).rstrip("\n") + "\n"
+    parts = [
+        f"# Benchmark\n\n{_preface(figures)}",
+        f"## Ratios\n\n{_OF_RATIOS}\n\n{ratio_table(figures)}",
+        f"## Pages\n\n{_OF_PAGES}",
+        *(_pages(shape, servers) for shape, servers in figures.pages.items()),
+        f"## Low load\n\nMilliseconds at a fixed rate.\n\n{_low_load(figures)}",
+        f"## A tiny query beside large pages\n\n{_OF_TINY}\n\n{_tiny(figures)}",
+        f"## What a page depends on\n\n{_OF_PROBES}\n\n{_probes(figures)}",
+        f"## Writes\n\nThe gateway alone, each write of another belief, all durable.\n\n{_writes(figures)}",
+    ]
+    if figures.ceilings:
+        parts.append(f"## The database's own ceiling\n\n{_OF_CEILINGS}\n\n{_ceilings(figures)}")
+    if figures.start is not None:
+        parts.append(f"## Start\n\n{_start(figures.start)}")
+    if figures.skipped:
+        parts.append("\n".join(["## Left out\n", *(f"- {reason}" for reason in figures.skipped)]))
+    return "\n\n".join(parts) + "\n"
 
 
 def ratio_table(figures: Figures) -> str:
@@ -68,8 +67,7 @@ def _preface(figures: Figures) -> str:
     )
 
 
-def _pages(shape: str, servers: dict[str, Round] | object) -> str:
-    assert isinstance(servers, dict)
+def _pages(shape: str, servers: Mapping[str, Round]) -> str:
     return f"### {shape}\n\n" + _table(
         ["server", "requests/s", "server CPU", "database CPU", "load CPU", "p50", "p99", "KB", "memory MB"],
         (
@@ -167,19 +165,11 @@ def _ceilings(figures: Figures) -> str:
     )
 
 
-def _start(figures: Figures) -> list[str]:
-    start = figures.start
-    if start is None:
-        return []
-    return [
-        "## Start\n\nCPU as multiples of `python -c pass`, which took "
-        f"{start.python_cpu:.0f} ms: `belief-gateway --help` {start.help_multiple:.1f}, a start on an external database "
-        f"until it is ready {start.ready_multiple:.1f}."
-    ]
-
-
-def _skipped(figures: Figures) -> list[str]:
-    return ["## Left out\n\n" + "\n".join(f"- {reason}" for reason in figures.skipped)] if figures.skipped else []
+def _start(start: Start) -> str:
+    return (
+        f"CPU as multiples of `python -c pass`, which took {start.python_cpu:.0f} ms: `belief-gateway --help` "
+        f"{start.help_multiple:.1f}, a start on an external database until it is ready {start.ready_multiple:.1f}."
+    )
 
 
 def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

@@ -21,8 +21,8 @@ CLEARED_TABLES = tuple(table.name for table in (beliefs, belief_evidence, people
 LEXEME_INDEX = "beliefs_search"
 VACUUM_SECONDS_MAX = 600
 """How long clearing one table beside the requests may take; what is left is done the next time."""
-LOG_SEGMENTS_MAX = 256
-"""Segments of the log that a compaction cycles through at most: 4 GB of the usual size."""
+LOG_SWITCHES_MAX = 256
+"""Segments of the log that a compaction writes at most: 4 GB of the usual size."""
 _VACUUM_LOCK = 0x62656C6965667332
 _COST_DELAY = "2ms"
 
@@ -114,10 +114,11 @@ async def _rebuild_lexemes(connection: AsyncConnection) -> None:
 async def _cycle_log(connection: AsyncConnection) -> None:
     """Write through every segment of the log, those too that wait under a later name with their old content.
 
-    A switch fills the rest of a segment with zeros; the checkpoint before it gives it something to switch for.
+    A switch fills the rest of a segment with zeros; the checkpoint before it gives it something to switch for. A
+    segment with old content is given a name behind the last one, once: twice as many switches as segments reach it.
     """
     await connection.execute(text("checkpoint"))
     segments = int(await connection.scalar(text("select count(*) from pg_ls_waldir()")) or 0)
-    for _ in range(min(segments + 1, LOG_SEGMENTS_MAX)):
+    for _ in range(min(2 * segments + 2, LOG_SWITCHES_MAX)):
         await connection.execute(text("select pg_switch_wal()"))
         await connection.execute(text("checkpoint"))

@@ -45,7 +45,7 @@ async def import_lines(place: Place, *lines: str) -> None:
 async def delete(place: Place, word: str) -> None:
     page = (await place.run("memory", "list", *OWNER, "--text", word, "--json")).answer
     for number, item in enumerate(page["items"]):
-        await place.run("memory", "delete", item["id"], *OWNER, "--key", f"{word}-{number}")
+        await place.run("memory", "delete", item["id"], *OWNER, "--key", f"delete-{number}")
 
 
 def files_with(place: Place, word: str) -> list[Path]:

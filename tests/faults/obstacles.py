@@ -12,7 +12,7 @@ from store.postgres.store import PostgresStore
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
-WAIT_SECONDS = 20
+WAIT_SECONDS = 60
 
 
 @asynccontextmanager

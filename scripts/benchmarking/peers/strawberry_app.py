@@ -15,6 +15,7 @@ from sqlalchemy import Row, and_, func, or_, select
 from sqlalchemy.ext.asyncio import create_async_engine
 from starlette.applications import Starlette
 from starlette.requests import Request
+from starlette.routing import Route
 from strawberry.asgi import GraphQL
 from strawberry.types import Info
 
@@ -195,5 +196,7 @@ def _memory(row: Row[Any]) -> Memory:  # Any: the columns of a belief
     )
 
 
-app = Starlette()
-app.add_route("/graphql", GraphQL[Mapping[str, Any], None](strawberry.Schema(Query), graphql_ide=None))  # Any: as above
+_endpoint = GraphQL[Mapping[str, Any], None](
+    strawberry.Schema(Query), graphql_ide=None
+)  # Any: Strawberry's own context
+app = Starlette(routes=[Route("/graphql", _endpoint)])

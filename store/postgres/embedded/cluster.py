@@ -79,6 +79,15 @@ class Cluster:
             raise EmbeddedPostgresError(f"PostgreSQL refused an administrative statement: {outcome.last_line}")
         return outcome.output.splitlines()
 
+    def transfer(self, program: str, *arguments: str, database: str) -> None:
+        """Run pg_dump or pg_restore on a database to its end, however long it takes.
+
+        What it writes is not shown: a failure can quote a row.
+        """
+        outcome = self._ask(program, *arguments, database=database, wait_seconds=None)
+        if outcome.status != 0:
+            raise EmbeddedPostgresError(f"{program} failed with exit code {outcome.status}.")
+
     def start(self, start_lock: int) -> None:
         """Reuse the server, or start it with our current settings, after making the cluster if there is none.
 
@@ -172,9 +181,9 @@ class Cluster:
         fatal = [line.partition("FATAL:")[2].strip() for line in lines if "FATAL:" in line]
         return fatal[-1] if fatal else outcome.last_line
 
-    def _ask(self, program: str, *arguments: str, wait_seconds: float) -> Outcome:
+    def _ask(self, program: str, *arguments: str, wait_seconds: float | None, database: str = "postgres") -> Outcome:
         """Run a client of the server's; it may be run by root."""
-        connection = ["-h", str(self.socket_directory), "-p", str(PORT), "-U", USER, "-d", "postgres"]
+        connection = ["-h", str(self.socket_directory), "-p", str(PORT), "-U", USER, "-d", database]
         command = [str(self._binaries.program(program)), *connection, *arguments]
         return run_command(command, directory=Path("/"), wait_seconds=wait_seconds)
 

@@ -33,13 +33,14 @@ def run_command(
     command: Sequence[str | Path],
     *,
     directory: Path,
-    wait_seconds: float,
+    wait_seconds: float | None,
     account: Account | None = None,
     inherited: Sequence[int] = (),
 ) -> Outcome:
     """Run a program in `directory` to its end, and tell how it ended.
 
-    `account` is whom root becomes for it (None: nobody else); `inherited` are descriptors the program keeps open.
+    `account` is whom root becomes for it (None: nobody else); without `wait_seconds` it may take any time; `inherited`
+    are descriptors that the program keeps open.
     Raises: OSError when the program can't be started, a PermissionError when the account may not run it;
     EmbeddedPostgresError when it takes longer than `wait_seconds`.
     """
@@ -62,7 +63,7 @@ def run_command(
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise EmbeddedPostgresError(f"{command[0]} did not end within {wait_seconds:.0f} s.") from error
+            raise EmbeddedPostgresError(f"{command[0]} did not end within {error.timeout:.0f} s.") from error
         output.seek(0)
         return Outcome(status=finished.returncode, output=output.read().decode(errors="replace"))
 

@@ -21,6 +21,7 @@ from store.postgres.embedded.binaries import find_binaries
 from store.postgres.embedded.cluster import DATA_DIRECTORY, INITDB_SECONDS, RECOVERY_SECONDS, Cluster, log_files
 from store.postgres.embedded.commands import blocking_directory, can_enter
 from store.postgres.embedded.configuration import PORT, USER
+from store.postgres.embedded.databases import Databases
 from store.postgres.embedded.errors import EmbeddedPostgresError
 from store.postgres.embedded.lock_files import write_file
 from store.postgres.embedded.locks import exclusive_lock, refuse_network_file_system, shared_lock, try_exclusive
@@ -95,13 +96,46 @@ class EmbeddedServer:
             with self._refusals_explained(), self._start_lock():
                 self._leave()
 
+    @contextmanager
+    def alone(self) -> Iterator["Databases"]:
+        """Use the server as its only user; who would start meanwhile waits. Raises where somebody uses it."""
+        with self._refusals_explained():
+            account = self._prepare_root()
+            with self._start_lock() as start_lock:
+                account.own(self._root / _START_LOCK)
+                users = shared_lock(self._root / _USERS_LOCK)
+                account.own(self._root / _USERS_LOCK)
+                if not try_exclusive(users):
+                    os.close(users)
+                    raise EmbeddedPostgresError(f"The PostgreSQL in {self._root} is in use: stop the gateway first.")
+                self._users = users
+                self._cluster = Cluster(
+                    self._root,
+                    account=account,
+                    binaries=find_binaries(self._binaries),
+                    socket_directory=self._settle_socket_directory(account),
+                    durable=self._durable,
+                )
+                try:
+                    self._cluster.start(start_lock)
+                    yield Databases(self._cluster)
+                finally:
+                    self._leave()
+
     def create_database(self, name: str) -> None:
-        """Create the database unless it exists; two processes that do so at once create it once."""
-        cluster = self._started_cluster
+        """Create the database unless it exists, and drop what a broken-off restore left beside it.
+
+        Two processes that do so at once create it once.
+        """
+        databases = Databases(self._started_cluster)
         with self._refusals_explained(), self._start_lock():
-            if name not in cluster.query("SELECT datname FROM pg_database"):
-                quoted_name = name.replace('"', '""')
-                cluster.query(f'CREATE DATABASE "{quoted_name}"')
+            databases.create(name)
+            databases.discard_leftovers(name)
+
+    def dump(self, database: str, path: Path) -> None:
+        """Write a database to a file that `Databases.load` takes, as it stands at one moment, beside its users."""
+        with self._refusals_explained():
+            Databases(self._started_cluster).dump(database, path)
 
     def url(self, database: str) -> str:
         """The SQLAlchemy URL of a database. It names the port too, lest PGPORT of the environment be taken."""

@@ -1,0 +1,154 @@
+"""What a store that is restored from a backup takes over from the one that it replaces: what people forbade since.
+
+Statements that were deleted are erased and entombed, beliefs that were found untrue or out of place are so again, and
+tokens that were revoked stay revoked. Nobody is served from the restored store until that is done.
+Source: belief store decisions, Review and delete (restore).
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+from uuid import UUID
+
+from gateway.service.environment import Environment
+from gateway.service.erasure import STATEMENTS_BATCH, erase_statements
+from gateway.service.guards import require_key
+from gateway.service.journaling import journal_act
+from store.domain.journal import Receipt, Rejection, Tombstone
+from store.domain.owners import Owner
+from store.domain.reviews import review
+from store.domain.tokens import AccessToken
+from store.domain.vocabulary import ReceiptKind, RejectionKind, ReviewOutcome, Sensitivity
+from store.ports.store import Snapshot, Store, Transaction
+
+Item = TypeVar("Item")
+
+_OUTCOMES = {RejectionKind.UNTRUE: ReviewOutcome.UNTRUE, RejectionKind.NOT_HERE: ReviewOutcome.NOT_HERE}
+
+
+@dataclass(slots=True)
+class TakenOver:
+    """How much of the replaced store was applied: tombstones and rejections, erased beliefs, revoked tokens."""
+
+    tombstones: int = 0
+    rejections: int = 0
+    erased: int = 0
+    tokens: int = 0
+
+
+class ReplacementService:
+    """Applies what one store forbids to another. The environment's keys hold those of both."""
+
+    def __init__(self, former: Store, restored: Store, environment: Environment) -> None:
+        """Read from the former store, write to the restored one."""
+        self._former = former
+        self._restored = restored
+        self._environment = environment
+
+    async def take_over(self) -> TakenOver:
+        """Apply everything, and note it in the journal. Done again it changes nothing more. Raises StoreError."""
+        taken = TakenOver()
+        async with self._former.snapshot() as former:
+            for owner in await former.journal.owners():
+                await self._bury(former, owner, taken)
+                await self._reject(former, owner, taken)
+                await self._answer_deletions(former, owner)
+            for token in await former.tokens.list(tenant=None, principal=None):
+                taken.tokens += await self._restored.transact(partial(_revoke, token=token))
+        await self._restored.transact(
+            partial(
+                journal_act,
+                now=self._environment.clock(),
+                action="restore",
+                tombstones=taken.tombstones,
+                rejections=taken.rejections,
+                erased=taken.erased,
+                tokens=taken.tokens,
+            )
+        )
+        return taken
+
+    async def _bury(self, former: Snapshot, owner: Owner, taken: TakenOver) -> None:
+        """Entomb what was deleted, and erase what the restored store holds of it, found by its text."""
+        buried: set[bytes] = set()
+        async for tombstones in _batches(former.journal.tombstones(owner)):
+            buried.update(tombstone.statement_hash for tombstone in tombstones)
+            taken.tombstones += await self._restored.transact(partial(_entomb, owner=owner, tombstones=tombstones))
+        if not buried:
+            return
+        after: UUID | None = None
+        while True:
+            batch = await self._restored.transact(partial(_statements, owner=owner, after=after))
+            if not batch:
+                return
+            after = batch[-1][0]
+            keyring = self._environment.keyring
+            equal = [hashes for _, text in batch if (hashes := keyring.statement_hashes(owner, text)) & buried]
+            if equal:
+                taken.erased += await self._restored.transact(
+                    partial(self._erase, owner=owner, hashes=frozenset().union(*equal))
+                )
+
+    async def _erase(self, transaction: Transaction, *, owner: Owner, hashes: frozenset[bytes]) -> int:
+        await require_key(transaction.facts, self._environment.keyring)
+        return await erase_statements(transaction, owner, hashes, [], now=self._environment.clock())
+
+    async def _reject(self, former: Snapshot, owner: Owner, taken: TakenOver) -> None:
+        async for rejections in _batches(former.journal.rejections(owner)):
+            for rejection in rejections:
+                taken.rejections += await self._restored.transact(partial(self._apply, rejection=rejection))
+
+    async def _apply(self, transaction: Transaction, *, rejection: Rejection) -> bool:
+        """Note a rejection that came after the backup, and review the belief that it named as it was reviewed."""
+        if await transaction.journal.entombed(rejection.owner, [rejection.statement_hash]):
+            return False
+        if not await transaction.journal.add_rejection(rejection):
+            return False
+        outcome = _OUTCOMES.get(rejection.kind)
+        record = await transaction.memories.find_for_update(
+            rejection.owner, rejection.memory_id, ceiling=Sensitivity.RESTRICTED
+        )
+        if outcome is None or record is None:
+            return True
+        [position] = await transaction.memories.next_positions(1)
+        effect = review(record, outcome, position=position, now=self._environment.clock())
+        if effect.record is not None:
+            await transaction.memories.put(effect.record)
+        return True
+
+    async def _answer_deletions(self, former: Snapshot, owner: Owner) -> None:
+        """Take over the receipts of deletions, so that one that is asked for again is answered as it was."""
+        async for receipts in _batches(former.journal.receipts(owner)):
+            deletions = [receipt for receipt in receipts if receipt.kind is ReceiptKind.DELETE_COMPLETED]
+            await self._restored.transact(partial(_add_receipts, receipts=deletions))
+
+
+async def _batches(items: AsyncIterator[Item]) -> AsyncIterator[list[Item]]:
+    batch: list[Item] = []
+    async for item in items:
+        batch.append(item)
+        if len(batch) == STATEMENTS_BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+async def _statements(transaction: Transaction, *, owner: Owner, after: UUID | None) -> list[tuple[UUID, str]]:
+    return await transaction.memories.find_statement_texts(owner, after=after, limit=STATEMENTS_BATCH)
+
+
+async def _entomb(transaction: Transaction, *, owner: Owner, tombstones: Sequence[Tombstone]) -> int:
+    """Write the tombstones that do not stand yet, in place of the rejections of their statements; how many."""
+    await transaction.journal.erase_rejections(owner, [tombstone.statement_hash for tombstone in tombstones])
+    return sum([await transaction.journal.add_tombstone(tombstone) for tombstone in tombstones])
+
+
+async def _revoke(transaction: Transaction, *, token: AccessToken) -> bool:
+    return token.revoked_at is not None and await transaction.tokens.revoke(token.id, at=token.revoked_at)
+
+
+async def _add_receipts(transaction: Transaction, *, receipts: Sequence[Receipt]) -> None:
+    for receipt in receipts:
+        await transaction.journal.add_receipt(receipt)
