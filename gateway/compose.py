@@ -25,6 +25,8 @@ from gateway.http.policy import Policy
 from gateway.http.rate_limits import RateLimits, rate_limit_storage
 from gateway.observability.exchanges import ExchangeReports
 from gateway.observability.metrics import GatewayMetrics
+from gateway.observability.traced_store import TracedStore
+from gateway.observability.traces import Traces
 from gateway.service.compaction import CompactionService
 from gateway.service.demonstration import DemoService, refuse_other_owners
 from gateway.service.environment import Environment, Measures, NoMeasures
@@ -81,7 +83,11 @@ class Services:
 
 @asynccontextmanager
 async def running(
-    settings: Settings, *, metrics: GatewayMetrics | None = None, for_demo: bool = False
+    settings: Settings,
+    *,
+    metrics: GatewayMetrics | None = None,
+    traces: Traces | None = None,
+    for_demo: bool = False,
 ) -> AsyncIterator[Services]:
     """The services of these settings, over a database that is up and of this program's schema.
 
@@ -95,7 +101,8 @@ async def running(
             await refuse_other_owners(store)
         keyring = await open_keyring(store, settings.key_path)
         await store.transact(_claim_lexical_version)
-        services = _services(settings, database, store, PostgresMaintenance(url), keyring, metrics)
+        used: Store = store if traces is None else TracedStore(store, traces)
+        services = _services(settings, database, used, PostgresMaintenance(url), keyring, metrics)
         if metrics is not None:
             metrics.watch_pool(lambda: asdict(store.connections))
         try:
@@ -190,7 +197,9 @@ async def database_answers(services: Services) -> bool:
     return True
 
 
-def application(services: Services, metrics: GatewayMetrics, deadlines: Deadlines) -> Starlette:
+def application(
+    services: Services, metrics: GatewayMetrics, deadlines: Deadlines, traces: Traces | None = None
+) -> Starlette:
     """The application of these services, with the surfaces that the settings mount.
 
     Raises StartRefused for a manifest of trusted documents that can't be taken.
@@ -202,7 +211,7 @@ def application(services: Services, metrics: GatewayMetrics, deadlines: Deadline
             tokens=services.tokens,
             ready=services.store.check,
             version=VERSION,
-            exchanges=ExchangeReports(metrics),
+            exchanges=ExchangeReports(metrics, traces),
             trusted=_trusted_documents(settings),
             count_document=metrics.document,
             deadlines=deadlines,

@@ -9,12 +9,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from gateway.settings import Settings
 from store.postgres.embedded.errors import EmbeddedPostgresError
 from store.postgres.embedded.server import EmbeddedServer
 
 DATABASE = "beliefs"
+
+Result = TypeVar("Result")
 
 
 class StartRefused(Exception):
@@ -42,10 +45,11 @@ class Database:
     def shown(self) -> str:
         """What an operator is told of it: no password."""
         external = self._settings.database_shown
-        return f"the database {external}" if external else f"the embedded PostgreSQL in {self._root}"
+        return f"the database {external}" if external else f"the embedded PostgreSQL in {self.root}"
 
     @property
-    def _root(self) -> Path:
+    def root(self) -> Path:
+        """The directory of the embedded server."""
         return self._settings.data_dir / "postgres"
 
     @asynccontextmanager
@@ -58,29 +62,38 @@ class Database:
             yield self._settings.database_url.get_secret_value()
             return
         make_data_directory(self._settings.data_dir)
-        self._server = EmbeddedServer(self._root, binaries=self._settings.postgres_binaries)
+        self._server = EmbeddedServer(self.root, binaries=self._settings.postgres_binaries)
         try:
-            await self._operate(self._server.start)
-            await self._operate(partial(self._server.create_database, DATABASE))
+            await operate(self._server.start)
+            await operate(partial(self._server.create_database, DATABASE))
             yield self._server.url(DATABASE)
         finally:
-            await self._operate(self._server.stop)
+            await operate(self._server.stop)
+
+    async def dump(self, path: Path) -> None:
+        """Write the database to a file, beside its users; only of the embedded one while it is used."""
+        assert self._server is not None, "the embedded server is used"
+        await operate(partial(self._server.dump, DATABASE, path))
 
     async def revive(self) -> None:
         """Start the embedded server again where it died; an external one is for others to mend."""
         if self._server is not None:
-            await self._operate(self._server.start)
+            await operate(self._server.start)
 
-    async def _operate(self, work: Callable[[], None]) -> None:
-        """Run blocking work in a thread to its end, even where we are cancelled: its effects are ours to undo."""
-        task = asyncio.ensure_future(asyncio.to_thread(work))
-        try:
-            await asyncio.shield(task)
-        except EmbeddedPostgresError as error:
-            raise DatabaseUnavailable(str(error)) from error
-        except asyncio.CancelledError:
-            await asyncio.gather(task, return_exceptions=True)
-            raise
+
+async def operate(work: Callable[[], Result]) -> Result:
+    """Run blocking work on the embedded server in a thread to its end, even where we are cancelled.
+
+    Its effects are ours to undo. Raises DatabaseUnavailable.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except EmbeddedPostgresError as error:
+        raise DatabaseUnavailable(str(error)) from error
+    except asyncio.CancelledError:
+        await asyncio.gather(task, return_exceptions=True)
+        raise
 
 
 def make_data_directory(directory: Path) -> None:

@@ -7,6 +7,7 @@ import typer
 
 from gateway.cli import keys, memories, principals, tokens
 from gateway.cli.answers import failure_of_command, show_failure
+from gateway.cli.backups import backup, restore_backup
 from gateway.cli.inspection import doctor, migrate, openapi, schema, settings, sweep
 from gateway.cli.maintenance import compact, reindex
 from gateway.cli.serving import serve
@@ -29,6 +30,8 @@ program.command("export")(export_lines)
 program.command()(sweep)
 program.command()(reindex)
 program.command()(compact)
+program.command()(backup)
+program.command("restore")(restore_backup)
 program.add_typer(memories.commands, name="memory")
 program.add_typer(principals.commands, name="principal")
 program.add_typer(tokens.commands, name="token")

@@ -30,6 +30,7 @@ from gateway.http.deadlines import Deadlines
 from gateway.http.exchanges import Exchanges, NoExchanges
 from gateway.observability.exchanges import ExchangeReports
 from gateway.observability.metrics import GatewayMetrics, metrics_application
+from gateway.observability.traces import Traces, tracing
 from gateway.settings import Settings, load_settings, unknown_variables
 
 GRACE_SECONDS = 3
@@ -68,9 +69,17 @@ def serve(
     start_logging(settings, settings.log_level)
     for variable in unknown_variables(os.environ):
         _log.warning("a variable is no setting of this program", extra={"variable": variable})
-    with closing(_listener(settings)) as listener, closing(_metrics_listener(settings)) as metrics_listener:
+    with (
+        closing(_listener(settings)) as listener,
+        closing(_metrics_listener(settings)) as metrics_listener,
+        tracing(os.environ, version=VERSION) as traces,
+    ):
+
+        async def within(interruption: Interruption) -> None:
+            await _serve(settings, interruption, listener, metrics_listener, traces=traces, demo=demo)
+
         try:
-            run_to_the_end(lambda interruption: _serve(settings, interruption, listener, metrics_listener, demo=demo))
+            run_to_the_end(within)
         except Interrupted:
             _log.info("stopped before it served")
 
@@ -101,15 +110,16 @@ async def _serve(
     listener: socket.socket,
     metrics_listener: socket.socket,
     *,
+    traces: Traces | None,
     demo: bool,
 ) -> None:
     metrics = GatewayMetrics()
-    async with running(settings, metrics=metrics, for_demo=demo) as services:
+    async with running(settings, metrics=metrics, traces=traces, for_demo=demo) as services:
         url = url_of(listener)
         lines = await prepare_demo(services, url) if demo else []
-        reports = ExchangeReports(metrics)
+        reports = ExchangeReports(metrics, traces)
         deadlines = Deadlines(settings.request_deadline_seconds)
-        app = application(services, metrics, deadlines)
+        app = application(services, metrics, deadlines, traces)
         servers = [
             GatewayServer(app, exchanges=reports, trusted_proxies=settings.trusted_proxies),
             GatewayServer(metrics_application(metrics), exchanges=reports),

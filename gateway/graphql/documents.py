@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 
-from graphql import DocumentNode, GraphQLSchema
+from graphql import DocumentNode, GraphQLSchema, OperationDefinitionNode
 
 from gateway.graphql.errors import DocumentError, Label
 from gateway.graphql.introspection import refuse_introspection
@@ -104,6 +104,9 @@ class Documents:
         self._bytes = 0
         self._recent: OrderedDict[str, DocumentNode] = OrderedDict()
         self._trusted = {name: self._trust(name, text) for name, text in trusted.texts.items()}
+        self._trusted_by_text = {text: self._trusted[name] for name, text in trusted.texts.items()}
+        # By identity: a tree that a caller sent may be equal to a trusted one, and hashing one walks all of it.
+        self._trusted_ids = frozenset(map(id, self._trusted.values()))
 
     def find(self, *, query: str | None, identifier: str | None) -> DocumentNode:
         """The document of a text, or the trusted one of a hash; of both, the text has the hash.
@@ -115,14 +118,19 @@ class Documents:
             return self._find_trusted(identifier)
         if self._only:
             return self._find_trusted(hash_of(query))
-        document = self._recent.get(query)
+        document = self._trusted_by_text.get(query) or self._recent.get(query)
         self._count(document is not None)
         if document is None:
             document = self._prepare(query, tells_names=self._introspection)
             self._remember(query, document)
-        else:
+        elif query in self._recent:
             self._recent.move_to_end(query)
         return document
+
+    def trusted_name(self, document: DocumentNode, operation: OperationDefinitionNode) -> str | None:
+        """The name of an operation of a document that `find` gave; None without a name, and for what a caller made."""
+        is_trusted = id(document) in self._trusted_ids
+        return operation.name.value if is_trusted and operation.name is not None else None
 
     def _find_trusted(self, identifier: str) -> DocumentNode:
         document = self._trusted.get(identifier)

@@ -48,7 +48,7 @@ from gateway.graphql.schema import build_schema
 from gateway.graphql.validation import check_variables, select_operation
 from gateway.http.admission import Admission
 from gateway.http.errors import TransportError, failure_of
-from gateway.http.exchanges import Exchanges, NoExchanges
+from gateway.http.exchanges import OTHER_OPERATION, Exchanges, NoExchanges, note_operation
 from gateway.http.presence import deadline_of
 from gateway.service.errors import AuthenticationError, ErrorCode, GatewayError, MalformedRequest, Unavailable
 from gateway.service.memories import PublicMemoryService
@@ -87,6 +87,7 @@ class GraphQLEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        note_operation(scope, OTHER_OPERATION)
         request = Request(scope, receive)
         response = await self._answer(request)
         await response(scope, receive, send)
@@ -122,6 +123,7 @@ class GraphQLEndpoint:
             asked = await read_request(request)
         shows_cost = asks_for_cost(request)
         document, operation = self._prepare(asked)
+        note_operation(request.scope, self._documents.trusted_name(document, operation) or OTHER_OPERATION)
         if operation.operation is not OperationType.QUERY and request.method != "POST":
             raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, "a mutation is asked by POST", {"allow": "POST"})
         cost = self._pricing.check(document, operation, asked.variables)

@@ -5,6 +5,7 @@ Source: belief store decisions, Metrics.
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,14 +14,27 @@ NO_ROUTE = "none"
 """The template of an exchange that met no route."""
 OTHER_METHOD = "OTHER"
 """A method that HTTP does not know: a label must not hold what a caller made up."""
+NO_OPERATION = "none"
+"""The operation of an exchange that is none of GraphQL's."""
+OTHER_OPERATION = "other"
+"""An operation whose name a caller may have made up: it is in no document that the operator trusts."""
 METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"})
+
+_OPERATION_KEY = "graphql_operation"
 
 
 class Exchanges(Protocol):
-    """Where exchanges are reported, for logs and metrics."""
+    """Where exchanges are reported, for logs, metrics and traces."""
 
-    def record(self, route: str, method: str, status: int, seconds: float) -> None:
-        """One exchange: the template of its route, its method, the status answered, how long it took."""
+    def under_way(self) -> AbstractContextManager[None]:
+        """What surrounds one exchange, its record included."""
+        ...
+
+    def record(self, route: str, method: str, status: int, seconds: float, *, operation: str) -> None:
+        """One exchange: the template of its route, its method, the status answered, how long it took.
+
+        `operation` is the name of a GraphQL operation that the operator trusts, or says that it is none.
+        """
         ...
 
     def not_mounted(self, surface: str) -> None:
@@ -43,7 +57,11 @@ class Exchanges(Protocol):
 class NoExchanges:
     """Reports nothing."""
 
-    def record(self, route: str, method: str, status: int, seconds: float) -> None:
+    def under_way(self) -> AbstractContextManager[None]:
+        """Surround the exchange with nothing."""
+        return nullcontext()
+
+    def record(self, route: str, method: str, status: int, seconds: float, *, operation: str) -> None:
         """Report nothing."""
 
     def not_mounted(self, surface: str) -> None:
@@ -82,15 +100,22 @@ class ExchangeMiddleware:
                 status = message["status"]
             await send(message)
 
-        try:
-            await self._app(scope, receive, send_noting)
-        finally:
-            # The router has left its route in the scope, which it shares with us.
-            route = scope.get("route")
-            method = scope["method"]
-            self._exchanges.record(
-                NO_ROUTE if route is None else route.path_format,
-                method if method in METHODS else OTHER_METHOD,
-                status,
-                self._monotonic() - began_at,
-            )
+        with self._exchanges.under_way():
+            try:
+                await self._app(scope, receive, send_noting)
+            finally:
+                # The router has left its route in the scope, which it shares with us.
+                route = scope.get("route")
+                method = scope["method"]
+                self._exchanges.record(
+                    NO_ROUTE if route is None else route.path_format,
+                    method if method in METHODS else OTHER_METHOD,
+                    status,
+                    self._monotonic() - began_at,
+                    operation=scope.get(_OPERATION_KEY, NO_OPERATION),
+                )
+
+
+def note_operation(scope: Scope, operation: str) -> None:
+    """Have the exchange of this scope reported as one of a GraphQL operation."""
+    scope[_OPERATION_KEY] = operation

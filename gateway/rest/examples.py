@@ -54,7 +54,20 @@ _MESSAGES: Mapping[ErrorCode, str] = {
     ErrorCode.UNAVAILABLE: "the store is not available at the moment",
 }
 
+
+def _failure(code: ErrorCode, message: str) -> Mapping[str, object]:
+    return {"error": {"code": code.value, "message": message, "details": {}, "request_id": "ferry-0001"}}
+
+
 FAILURES: Mapping[ErrorCode, Mapping[str, object]] = {
-    code: {"error": {"code": code.value, "message": message, "details": {}, "request_id": "ferry-0001"}}
-    for code, message in _MESSAGES.items()
+    code: _failure(code, message) for code, message in _MESSAGES.items()
+}
+
+HEAD_LATE: Mapping[str, object] = {
+    "head_late": _failure(ErrorCode.REQUEST_TIMEOUT, "the request line and the headers must arrive within 10 seconds")
+}
+HEAD_TOO_LARGE: Mapping[str, object] = {
+    "head_too_large": _failure(
+        ErrorCode.MALFORMED_REQUEST, "the request line and the headers must not exceed 32768 bytes"
+    )
 }

@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 document, made from the models and from the declarations that the routes are made of."""
 
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
@@ -11,7 +12,7 @@ from starlette.routing import Route
 from gateway.http.admission import RATE_LIMIT_HEADERS
 from gateway.http.bodies import BODY_BYTES_MAX
 from gateway.http.errors import RETRY_AFTER_SECONDS, STATUSES
-from gateway.rest.examples import FAILURES, MEMORY, PAGE
+from gateway.rest.examples import FAILURES, HEAD_LATE, HEAD_TOO_LARGE, MEMORY, PAGE
 from gateway.rest.operations import (
     BROWSE,
     DELETE,
@@ -104,7 +105,7 @@ def _server_paths(schemas: Mapping[type, Document]) -> Document:
                 "tags": ["server"],
                 "summary": "Whether the server lives",
                 "security": [],
-                "responses": {"200": health},
+                "responses": {"200": health, **_head_failures(schemas)},
             }
         },
         "/readyz": {
@@ -113,7 +114,11 @@ def _server_paths(schemas: Mapping[type, Document]) -> Document:
                 "tags": ["server"],
                 "summary": "Whether the server and its store can serve",
                 "security": [],
-                "responses": {"200": health, **_failures((ErrorCode.UNAVAILABLE,), schemas)},
+                "responses": {
+                    "200": health,
+                    **_failures((ErrorCode.UNAVAILABLE,), schemas),
+                    **_head_failures(schemas),
+                },
             }
         },
         "/openapi.json": {
@@ -123,7 +128,8 @@ def _server_paths(schemas: Mapping[type, Document]) -> Document:
                 "summary": "This document",
                 "security": [],
                 "responses": {
-                    "200": {"description": "The document.", "content": {"application/json": {"schema": True}}}
+                    "200": {"description": "The document.", "content": {"application/json": {"schema": True}}},
+                    **_head_failures(schemas),
                 },
             }
         },
@@ -142,7 +148,11 @@ def _memory_operation(operation: Operation, schemas: Mapping[type, Document]) ->
             *(_query_parameter(parameter) for parameter in operation.parameters),
             *([_idempotency_key()] if operation.is_write else ()),
         ],
-        "responses": {**_success(operation, schemas), **_failures(_failure_codes(operation), schemas)},
+        "responses": {
+            **_success(operation, schemas),
+            **_head_failures(schemas),
+            **_failures(_failure_codes(operation), schemas),
+        },
     }
     if operation is REVIEW:
         described["requestBody"] = {
@@ -182,6 +192,22 @@ def _failures(codes: Iterable[ErrorCode], schemas: Mapping[type, Document]) -> D
             "content": _json(schemas[ErrorEnvelope], {code.value: FAILURES[code]}),
         }
         for code in sorted(codes, key=lambda code: STATUSES[code])
+    }
+
+
+def _head_failures(schemas: Mapping[type, Document]) -> Document:
+    """What the server refuses before an operation is asked: a head that is too slow, or too large."""
+    headers = {**_request_id_header(), **_cache_header()}
+    return {
+        str(status.value): {
+            "description": f"`{code.value}`",
+            "headers": headers,
+            "content": _json(schemas[ErrorEnvelope], example),
+        }
+        for status, code, example in (
+            (HTTPStatus.REQUEST_TIMEOUT, ErrorCode.REQUEST_TIMEOUT, HEAD_LATE),
+            (HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, ErrorCode.MALFORMED_REQUEST, HEAD_TOO_LARGE),
+        )
     }
 
 

@@ -118,7 +118,7 @@ BROWSE = Operation(
         Parameter(
             name="include_derived",
             description="Whether derived records are shown too. This server has none: only false is taken.",
-            schema={"type": "boolean", "default": False},
+            schema={"type": "boolean", "const": False, "default": False},
         ),
     ),
 )

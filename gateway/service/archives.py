@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from gateway.service.errors import Conflict, MalformedRequest
 
-ARCHIVE_VERSION = 1
+ARCHIVE_VERSION: Literal[1] = 1
 MANIFEST_BYTES_MAX = 65_536
 _MANIFEST = "manifest.json"
 KEY_MEMBER = "key"

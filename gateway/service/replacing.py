@@ -5,7 +5,7 @@ tokens that were revoked stay revoked. Nobody is served from the restored store 
 Source: belief store decisions, Review and delete (restore).
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -20,7 +20,7 @@ from store.domain.owners import Owner
 from store.domain.reviews import review
 from store.domain.tokens import AccessToken
 from store.domain.vocabulary import ReceiptKind, RejectionKind, ReviewOutcome, Sensitivity
-from store.ports.store import Snapshot, Store, Transaction
+from store.ports.store import Store, Transaction
 
 Item = TypeVar("Item")
 
@@ -50,12 +50,23 @@ class ReplacementService:
         """Apply everything, and note it in the journal. Done again it changes nothing more. Raises StoreError."""
         taken = TakenOver()
         async with self._former.snapshot() as former:
-            for owner in await former.journal.owners():
-                await self._bury(former, owner, taken)
-                await self._reject(former, owner, taken)
-                await self._answer_deletions(former, owner)
-            for token in await former.tokens.list(tenant=None, principal=None):
-                taken.tokens += await self._restored.transact(partial(_revoke, token=token))
+            owners = await former.journal.owners()
+            tokens = await former.tokens.list(tenant=None, principal=None)
+        for owner in owners:
+            # Read whole before anything is written: a snapshot that waits for long is ended by the server.
+            async with self._former.snapshot() as former:
+                tombstones = [each async for each in former.journal.tombstones(owner)]
+                rejections = [each async for each in former.journal.rejections(owner)]
+                receipts = [each async for each in former.journal.receipts(owner)]
+            await self._bury(owner, tombstones, taken)
+            for rejection in rejections:
+                taken.rejections += await self._restored.transact(partial(self._apply, rejection=rejection))
+            # A deletion that is asked for again is answered as it was.
+            deletions = [receipt for receipt in receipts if receipt.kind is ReceiptKind.DELETE_COMPLETED]
+            for batch in _batches(deletions):
+                await self._restored.transact(partial(_add_receipts, receipts=batch))
+        for token in tokens:
+            taken.tokens += await self._restored.transact(partial(_revoke, token=token))
         await self._restored.transact(
             partial(
                 journal_act,
@@ -69,35 +80,23 @@ class ReplacementService:
         )
         return taken
 
-    async def _bury(self, former: Snapshot, owner: Owner, taken: TakenOver) -> None:
+    async def _bury(self, owner: Owner, tombstones: Sequence[Tombstone], taken: TakenOver) -> None:
         """Entomb what was deleted, and erase what the restored store holds of it, found by its text."""
-        buried: set[bytes] = set()
-        async for tombstones in _batches(former.journal.tombstones(owner)):
-            buried.update(tombstone.statement_hash for tombstone in tombstones)
-            taken.tombstones += await self._restored.transact(partial(_entomb, owner=owner, tombstones=tombstones))
-        if not buried:
-            return
+        for batch in _batches(tombstones):
+            taken.tombstones += await self._restored.transact(partial(_entomb, owner=owner, tombstones=batch))
+        buried = frozenset(tombstone.statement_hash for tombstone in tombstones)
+        keyring = self._environment.keyring
         after: UUID | None = None
-        while True:
-            batch = await self._restored.transact(partial(_statements, owner=owner, after=after))
-            if not batch:
-                return
-            after = batch[-1][0]
-            keyring = self._environment.keyring
-            equal = [hashes for _, text in batch if (hashes := keyring.statement_hashes(owner, text)) & buried]
+        while buried and (rows := await self._restored.transact(partial(_statements, owner=owner, after=after))):
+            after = rows[-1][0]
+            equal = [hashes for _, text in rows if (hashes := keyring.statement_hashes(owner, text)) & buried]
             if equal:
-                taken.erased += await self._restored.transact(
-                    partial(self._erase, owner=owner, hashes=frozenset().union(*equal))
-                )
+                hashes = frozenset[bytes]().union(*equal)
+                taken.erased += await self._restored.transact(partial(self._erase, owner=owner, hashes=hashes))
 
     async def _erase(self, transaction: Transaction, *, owner: Owner, hashes: frozenset[bytes]) -> int:
         await require_key(transaction.facts, self._environment.keyring)
         return await erase_statements(transaction, owner, hashes, [], now=self._environment.clock())
-
-    async def _reject(self, former: Snapshot, owner: Owner, taken: TakenOver) -> None:
-        async for rejections in _batches(former.journal.rejections(owner)):
-            for rejection in rejections:
-                taken.rejections += await self._restored.transact(partial(self._apply, rejection=rejection))
 
     async def _apply(self, transaction: Transaction, *, rejection: Rejection) -> bool:
         """Note a rejection that came after the backup, and review the belief that it named as it was reviewed."""
@@ -117,22 +116,9 @@ class ReplacementService:
             await transaction.memories.put(effect.record)
         return True
 
-    async def _answer_deletions(self, former: Snapshot, owner: Owner) -> None:
-        """Take over the receipts of deletions, so that one that is asked for again is answered as it was."""
-        async for receipts in _batches(former.journal.receipts(owner)):
-            deletions = [receipt for receipt in receipts if receipt.kind is ReceiptKind.DELETE_COMPLETED]
-            await self._restored.transact(partial(_add_receipts, receipts=deletions))
 
-
-async def _batches(items: AsyncIterator[Item]) -> AsyncIterator[list[Item]]:
-    batch: list[Item] = []
-    async for item in items:
-        batch.append(item)
-        if len(batch) == STATEMENTS_BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    return (items[start : start + STATEMENTS_BATCH] for start in range(0, len(items), STATEMENTS_BATCH))
 
 
 async def _statements(transaction: Transaction, *, owner: Owner, after: UUID | None) -> list[tuple[UUID, str]]:

@@ -41,6 +41,8 @@ _FAR = datetime(2099, 12, 31, tzinfo=UTC)
 WORDS = {"harbour": (5, 2), "lighthouse": (100, 1), "sextant": (1_000, 1), "astrolabe": (10_000, 1)}
 """A word of statements: of so many beliefs of a principal, the first ones hold it: 40 %, 1 %, 0.1 % and 0.01 %."""
 ABSENT_WORD = "zeppelin"
+LINKED = 40
+"""Of so many beliefs the first two contradict each other."""
 
 _PEOPLE = ("Ines", "Tomasz", "Ayaka", "Luís", "Zoë", "Emre", "Nadia", "Olu", "Søren", "Mireille")
 _SUBJECTS = (
@@ -83,21 +85,23 @@ _SENSITIVITIES = (
 )
 _TYPES, _CLAIMS = tuple(BeliefType), tuple(ClaimKind)
 _LONGEVITIES, _PORTABILITIES, _AUTHORITIES = tuple(Longevity), tuple(Portability), tuple(Authority)
-_LINKED = 40
-"""Of so many beliefs the first two contradict each other."""
 _MASK = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Principals whose rows take turns: so many rows each, at positions from the first one on.
+    """Principals whose rows take turns: so many each, from a number on, at positions from the first one on.
 
-    A principal's name is its number: a client that can make up numbers alone can name one.
+    A principal's name is its number: a client that can make up numbers alone can name one. Links stay in a group.
     """
 
     principals: Sequence[int]
     rows: int
     first_position: int
+    first_number: int = 0
+
+    def __post_init__(self) -> None:
+        assert self.first_number % LINKED == 0, "what contradicts each other stands in one group"
 
     @property
     def count(self) -> int:
@@ -112,19 +116,21 @@ def owner(principal: int) -> Owner:
 
 def records(group: Group) -> Iterator[MemoryRecord]:
     """The beliefs of a group by ascending position."""
-    sources = [(principal, random.Random(principal)) for principal in group.principals]  # noqa: S311 # nothing secret
+    seeds = {principal: f"{principal}/{group.first_number}" for principal in group.principals}
+    sources = [(principal, random.Random(seed)) for principal, seed in seeds.items()]  # noqa: S311 # nothing secret
     position = group.first_position
-    for number in range(group.rows):
+    last = group.first_number + group.rows - 1
+    for number in range(group.first_number, last + 1):
         for principal, source in sources:
-            yield _record(principal, number, position, source, is_last=number == group.rows - 1)
+            yield _record(principal, number, position, source, is_last=number == last)
             position += 1
 
 
 def row_values(record: MemoryRecord, keyring: Keyring) -> dict[str, object]:
     """Every column of a belief's row but the generated one; `search` as PostgreSQL writes a tsvector."""
     values = stored_values(record, keyring.statement_hash(record.owner, record.statement))
-    lexemes = (lexeme.replace("\\", "\\\\").replace("'", "''") for lexeme in stored_lexemes(record))
-    values["search"] = " ".join(f"'{lexeme}'" for lexeme in lexemes)
+    # No lexeme of these statements holds a quote or a backslash: the words of _statement are letters and digits.
+    values["search"] = "'" + "' '".join(stored_lexemes(record)) + "'"
     return values
 
 
@@ -137,7 +143,7 @@ def identifier(principal: int, number: int) -> UUID:
 
 def _record(principal: int, number: int, position: int, source: random.Random, *, is_last: bool) -> MemoryRecord:
     pick = source.choice
-    linked = number % _LINKED < 2 and not (number % _LINKED == 0 and is_last)
+    linked = number % LINKED < 2 and not (number % LINKED == 0 and is_last)
     status = MemoryStatus.ACTIVE if linked or is_last else pick(_STATUSES)
     formed_at = _BEGAN_AT + number * _STEP
     updated_at = formed_at + timedelta(hours=source.randrange(1, 500))

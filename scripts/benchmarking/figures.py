@@ -35,7 +35,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TinyLatency:
-    """How long a tiny query took on one connection, alone and while others ask for large pages."""
+    """How long a tiny query took at a low rate, alone and while others ask for large pages."""
 
     idle_p50: float
     busy_p50: float
@@ -57,11 +57,12 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writes:
-    """One kind of write, each of another belief, over so many connections."""
+    """One kind of write, each of another belief, over so many connections. `rate` counts what was not refused."""
 
     label: str
     connections: int
     count: int
+    refused: int
     rate: float
     p50: float
     p99: float

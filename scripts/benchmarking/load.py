@@ -81,10 +81,10 @@ class Outcome:
 
 
 def start(job: Job) -> "subprocess.Popen[str]":
-    """Start a generator; `finish` waits for it."""
+    """Start a generator, and return once it is connected; `finish` waits for its end."""
     content = asdict(job) | {"requests": [b64encode(request).decode() for request in job.requests]}
     process = subprocess.Popen(
-        [sys.executable, "-E", __file__],
+        [sys.executable, "-EP", __file__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -94,6 +94,8 @@ def start(job: Job) -> "subprocess.Popen[str]":
     process.stdin.write(json.dumps(content))
     process.stdin.close()
     process.stdin = None
+    assert process.stdout is not None
+    process.stdout.readline()
     return process
 
 
@@ -259,7 +261,9 @@ def _main() -> None:
     content = json.load(sys.stdin)
     content["requests"] = [b64decode(request) for request in content["requests"]]
     gc.disable()
-    json.dump(asdict(_Run(Job(**content)).outcome()), sys.stdout)
+    run = _Run(Job(**content))
+    print("connected", flush=True)
+    json.dump(asdict(run.outcome()), sys.stdout)
 
 
 if __name__ == "__main__":

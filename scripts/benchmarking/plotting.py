@@ -15,6 +15,7 @@ def plot(figures: Figures, path: Path) -> None:
     # Text as text, so that the picture can be searched and read aloud.
     mpl.rcParams["svg.fonttype"] = "none"
     groups = [(group, list(probes)) for group, probes in groupby(figures.probes, key=lambda probe: probe.group)]
+    groups = [(group, probes) for group, probes in groups if len(probes) > 1]
     picture = Figure(figsize=(14, 9), layout="constrained")
     above, below = picture.subfigures(2, 1)
     shapes = list(figures.pages)
@@ -35,6 +36,6 @@ def plot(figures: Figures, path: Path) -> None:
             axes.barh([probe.label for probe in probes], [probe.multiple for probe in probes])
             axes.axvline(1.0, color="black", linewidth=0.8)
             axes.invert_yaxis()
-            axes.set_xlabel(f"{group}: multiple of the first", fontsize="small")
+            axes.set_title(f"{group}: multiple of the first", fontsize="small")
             axes.tick_params(labelsize="x-small")
     picture.savefig(path)

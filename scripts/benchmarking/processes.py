@@ -37,12 +37,24 @@ def usage_of(pid: int) -> Usage:
     cpu_seconds, resident = 0.0, 0
     for each in (process, *process.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):
-            # A past child's time is counted by its parent, on systems that tell it.
             times = each.cpu_times()
-            cpu_seconds += times.user + times.system
+            cpu_seconds += _scheduled_seconds(each.pid) or times.user + times.system
+            # A past child's time is counted by its parent, on systems that tell it.
             cpu_seconds += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
             resident += each.memory_info().rss
     return Usage(cpu_seconds=cpu_seconds, resident_megabytes=resident / _MEGABYTE)
+
+
+def _scheduled_seconds(pid: int) -> float:
+    """The time of a process's threads by the scheduler's account, which is in nanoseconds; 0 where there is none.
+
+    The usual account comes in hundredths of a second: too coarse for a short round over many processes.
+    """
+    nanoseconds = 0
+    for account in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            nanoseconds += int(account.read_text().split()[0])
+    return nanoseconds / 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

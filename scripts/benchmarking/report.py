@@ -9,9 +9,9 @@ from scripts.benchmarking.measuring import REST
 
 _OF_RATIOS = """The gateway beside each peer: requests a second, ours over theirs (CPU of the server per request,
 theirs over ours). Above 1 the gateway is ahead."""
-_OF_PAGES = """Medians of interleaved rounds. CPU is milliseconds per request; latency is milliseconds, while the cores are
-full: read its tail below instead."""
-_OF_TINY = "Milliseconds on one connection, while four others ask for pages of 200 rows."
+_OF_PAGES = """Medians of interleaved rounds. CPU is milliseconds per request; latency is milliseconds, while the cores
+are full: read its tail below instead."""
+_OF_TINY = "Milliseconds at 50 requests a second, alone and while four connections ask for pages of 200 rows."
 _OF_PROBES = "The gateway alone, one connection: milliseconds, and multiples of the first line of each group."
 _OF_CEILINGS = "The gateway's statement of a page, run by pgbench on the same cores."
 
@@ -132,12 +132,13 @@ def _probes(figures: Figures) -> str:
 
 def _writes(figures: Figures) -> str:
     return _table(
-        ["write", "connections", "writes", "writes/s", "p50", "p99", "server CPU", "database CPU"],
+        ["write", "connections", "writes", "refused", "writes/s", "p50", "p99", "server CPU", "database CPU"],
         (
             [
                 each.label,
                 f"{each.connections}",
                 f"{each.count:,}",
+                f"{each.refused:,}",
                 f"{each.rate:,.0f}",
                 f"{each.p50:.2f}",
                 f"{each.p99:.2f}",

@@ -49,18 +49,18 @@ FULL = Sizes(
 )
 QUICK = Sizes(
     rounds=3,
-    round_seconds=0.8,
-    warm_seconds=0.5,
-    low_load_seconds=2.5,
-    tiny_seconds=1.2,
+    round_seconds=0.6,
+    warm_seconds=0.3,
+    low_load_seconds=2.0,
+    tiny_seconds=1.5,
     principal_rows=(1_000, 10_000, 100_000),
     depth_pages=(1, 1_000),
     probe_rounds=3,
-    probe_seconds=0.2,
+    probe_seconds=0.1,
     write_count=600,
-    write_seconds=3.0,
+    write_seconds=2.5,
     ceiling_seconds=1,
-    start_rounds=3,
+    start_rounds=2,
 )
 
 

@@ -68,6 +68,11 @@ def expected_revision() -> str:
     return head
 
 
+def knows_revision(revision: str) -> bool:
+    """Whether this program's migrations lead from a revision to the newest."""
+    return any(each.revision == revision for each in ScriptDirectory.from_config(_configuration()).walk_revisions())
+
+
 async def check_revision(connection: AsyncConnection) -> None:
     """Raise SchemaMismatch unless the database is at this program's newest revision."""
     exists = text("select to_regclass('alembic_version') is not null")

@@ -14,8 +14,8 @@ Parameters = Mapping[str, object] | Sequence[Mapping[str, object]] | None
 AnyRow = Row[*tuple[Any, ...]]  # Any: what a row of hand-written SQL holds is known to its reader alone
 Result = TypeVar("Result")
 
-COMMIT_SECONDS_MAX = 30.0
-"""How long a commit may take, which nothing else breaks off; beyond it nobody can say whether it was made."""
+END_SECONDS_MAX = 30.0
+"""How long the end of a transaction may take, which nothing else breaks off; after that nobody knows of a commit."""
 
 
 class Session:
@@ -65,7 +65,7 @@ class Session:
             return
         try:
             with judged_failures():
-                async with asyncio.timeout(COMMIT_SECONDS_MAX):
+                async with asyncio.timeout(END_SECONDS_MAX):
                     await connection.commit()
         finally:
             await _give_back(connection)
@@ -100,7 +100,8 @@ async def open_session(engine: AsyncEngine) -> AsyncIterator[Session]:
 
 async def _give_back(connection: AsyncConnection) -> None:
     with judged_failures():
-        await connection.close()
+        async with asyncio.timeout(END_SECONDS_MAX):
+            await connection.close()
 
 
 async def _carried_out(work: Coroutine[Any, Any, Result]) -> Result:

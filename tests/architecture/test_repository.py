@@ -20,7 +20,7 @@ TOP_LEVEL = {
     "store",
     "tests",
 }
-LOCKS = [Path("requirements.lock"), Path("tests/requirements.lock")]
+LOCKS = [Path("requirements.lock"), Path("tests/requirements.lock"), Path("scripts/benchmarking/requirements.lock")]
 SCRIPTS = [path for path in tracked_files() if path.parts[0] == "scripts" and path.suffix == ""]
 
 # Written so that they do not match themselves.
@@ -54,10 +54,11 @@ def test_a_lock_file_holds_pins_and_hashes_and_names_no_place(lock: Path) -> Non
     assert [] == strange
 
 
-def test_tests_run_with_the_releases_that_the_gateway_runs_with() -> None:
-    runtime, development = map(pins, LOCKS)
+def test_tests_and_the_benchmark_run_with_the_releases_that_the_gateway_runs_with() -> None:
+    runtime, *others = map(pins, LOCKS)
     assert runtime
-    assert runtime == {name: development.get(name) for name in runtime}
+    for other in others:
+        assert runtime == {name: other.get(name) for name in runtime}
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=str)

@@ -15,6 +15,7 @@ import httpx
 from gateway.cli.listening import listen, url_of
 from gateway.cli.serving import GatewayServer
 from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, TrustedDocuments
+from gateway.http.exchanges import Exchanges
 from gateway.http.policy import DEFAULT_POLICY, Policy
 from store.domain.memories import MemoryRecord
 from store.inmemory.store import InMemoryStore
@@ -55,13 +56,15 @@ def served(
     trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
     policy: Policy = DEFAULT_POLICY,
     trusted_proxies: Sequence[str] = (),
+    exchanges: Exchanges | None = None,
 ) -> Iterator[Served]:
-    """Serve these beliefs until the block is left."""
+    """Serve these beliefs until the block is left; what happens is told to `exchanges`."""
     started: Future[tuple[Served, GatewayServer]] = Future()
 
     async def serve() -> None:
-        async with serving(InMemoryStore(), trusted=trusted, policy=policy) as gateway:
-            await _serve(gateway, records, trusted_proxies, started)
+        async with serving(InMemoryStore(), trusted=trusted, policy=policy, exchanges=exchanges) as gateway:
+            server = GatewayServer(gateway.app, exchanges=exchanges, trusted_proxies=trusted_proxies)
+            await _serve(gateway, records, server, started)
 
     thread = threading.Thread(target=lambda: _run(serve(), started), name="served gateway")
     thread.start()
@@ -86,12 +89,11 @@ def _run(serve: Coroutine[None, None, None], started: "Future[tuple[Served, Gate
 async def _serve(
     gateway: Gateway,
     records: tuple[MemoryRecord, ...],
-    trusted_proxies: Sequence[str],
+    server: GatewayServer,
     started: "Future[tuple[Served, GatewayServer]]",
 ) -> None:
     with closing(listen("127.0.0.1", 0)) as listener:
         await gateway.keep(*records)
-        server = GatewayServer(gateway.app, trusted_proxies=trusted_proxies)
         token = await gateway.secret(owner())
         # The listener takes connections already; they are answered as soon as the server runs.
         started.set_result((Served(url=url_of(listener), token=token), server))

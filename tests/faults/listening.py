@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from asyncio import StreamReader, StreamWriter
+from asyncio import StreamReader
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 
 from gateway.cli.listening import listen
 from gateway.cli.serving import GatewayServer
+from tests.faults.obstacles import until
 from tests.gateways import Gateway
 
 
@@ -29,7 +30,9 @@ class Listening:
             await writer.drain()
             yield reader
         finally:
-            await _cut(writer)
+            # With a reset, as a process that is killed leaves it.
+            writer.transport.abort()
+            await asyncio.wait([asyncio.ensure_future(writer.wait_closed())])
 
 
 @asynccontextmanager
@@ -40,8 +43,7 @@ async def listening(gateway: Gateway) -> AsyncIterator[Listening]:
         port = listener.getsockname()[1]
         task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
-            while not server.started:
-                await asyncio.sleep(0.005)
+            await until(lambda: server.started)
             yield Listening(gateway=gateway, server=server, port=port)
         finally:
             server.end()
@@ -55,15 +57,15 @@ def request(
     secret: str,
     headers: Mapping[str, str] | None = None,
     body: Mapping[str, object] | None = None,
+    content: bytes = b"",
 ) -> bytes:
-    """One request as it is sent."""
-    content = b"" if body is None else json.dumps(body).encode()
-    lines = {
-        "host": "gateway.test",
-        "authorization": f"Bearer {secret}",
-        **({} if body is None else {"content-type": "application/json", "content-length": str(len(content))}),
-        **(headers or {}),
-    }
+    """One request as it is sent; `body` is sent as JSON, `content` as it is."""
+    lines = {"host": "gateway.test", "authorization": f"Bearer {secret}", **(headers or {})}
+    if body is not None:
+        content = json.dumps(body).encode()
+        lines["content-type"] = "application/json"
+    if content:
+        lines["content-length"] = str(len(content))
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     return f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode() + content
 
@@ -75,11 +77,3 @@ async def read_answer(reader: StreamReader) -> tuple[int, dict[str, str], bytes]
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     return int(status.split()[1]), headers, body
-
-
-async def _cut(writer: StreamWriter) -> None:
-    """Close with a reset, as a process that is killed may."""
-    transport = writer.transport
-    transport.abort()
-    while not transport.is_closing():
-        await asyncio.sleep(0)

@@ -13,6 +13,7 @@ from gateway.service.demonstration import DEMO_OWNERS
 from store.domain.vocabulary import ReviewOutcome
 from tests.e2e.processes import Connection, Place, Server
 from tests.e2e.writes import Transport, Unanswered, Write
+from tests.faults.obstacles import until
 
 OWNER = DEMO_OWNERS[0]
 CEILING = {"ceiling": "restricted"}
@@ -49,6 +50,11 @@ class Load:
             transport = list(Transport)[number % 2]
             write = Write(id=id, key=str(uuid4()), outcome=ReviewOutcome.UNTRUE, transport=transport)
             await self.send(client, write)
+
+    async def answered(self, status: int, *, times: int = 20) -> None:
+        """Return when so many more pages were answered with this status."""
+        wanted = self.statuses[status] + times
+        await until(lambda: self.statuses[status] >= wanted)
 
     async def send(self, client: httpx.AsyncClient, write: Write) -> bool:
         """Send a write; whether it was acknowledged."""

@@ -1,7 +1,7 @@
 """What stands in the way of a gateway's statements, and what the server says of them meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
@@ -36,10 +36,9 @@ async def blocked(url: str, *tables: str) -> AsyncIterator[None]:
 
 async def until_waiting(url: str, count: int) -> list[int]:
     """Wait until so many statements wait for a lock; the processes of the server that serve them."""
-    async with connected(url) as connection, asyncio.timeout(WAIT_SECONDS):
-        while len(waiting := await find_waiting(connection)) != count:
-            await asyncio.sleep(0.01)
-    return waiting
+    async with connected(url) as connection:
+        await eventually(lambda: _are_waiting(connection, count))
+        return await find_waiting(connection)
 
 
 async def find_waiting(connection: Connection) -> list[int]:
@@ -51,11 +50,24 @@ async def find_waiting(connection: Connection) -> list[int]:
     return [row["pid"] for row in rows]
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    """Return when it holds."""
+async def _are_waiting(connection: Connection, count: int) -> bool:
+    return len(await find_waiting(connection)) == count
+
+
+async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Return when it holds, for what tells nobody that it has come to hold: a server, another process."""
     async with asyncio.timeout(WAIT_SECONDS):
-        while not holds():
-            await asyncio.sleep(0.005)
+        while not await holds():  # noqa: ASYNC110 (nothing of this process could set an event)
+            await asyncio.sleep(0.01)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """The same for what is seen at once."""
+
+    async def asked() -> bool:
+        return holds()
+
+    await eventually(asked)
 
 
 async def until_idle(store: PostgresStore) -> None:

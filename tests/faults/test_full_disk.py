@@ -3,9 +3,9 @@
 The whole data directory lies on a small file system of the test's own, which takes the right to mount one.
 """
 
-import errno
+import asyncio
 import os
-import subprocess
+from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
@@ -30,25 +30,30 @@ async def place() -> AsyncIterator[Place]:
     async with new_place() as place:
         place.data.mkdir()
         options = f"size={DISK_BYTES},mode=0711"
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place.data], check=False)
-        if mounted.returncode:
+        if not await succeeds("mount", "-t", "tmpfs", "-o", options, "tmpfs", place.data):
             pytest.skip("a file system can't be mounted here: a full disk is not tried")
         try:
             yield place
         finally:
             place.kill_postgres()
-            subprocess.run(["umount", "--lazy", place.data], check=True)
+            assert await succeeds("umount", "--lazy", place.data)
+
+
+async def succeeds(*command: str | Path) -> bool:
+    """Whether a command of the system does what it is for."""
+    process = await asyncio.create_subprocess_exec(*command, stderr=DEVNULL)
+    return await process.wait() == 0
 
 
 def fill(path: Path) -> None:
     """Take all the room that is left."""
-    with path.open("wb") as file:
-        descriptor = file.fileno()
-        try:
-            while True:
-                os.write(descriptor, bytes(CHUNK_BYTES))
-        except OSError as error:
-            assert error.errno == errno.ENOSPC
+    with path.open("wb") as file, pytest.raises(OSError, match="No space left"):
+        write_to_the_end(file.fileno())
+
+
+def write_to_the_end(descriptor: int) -> None:
+    for _ in range(DISK_BYTES // CHUNK_BYTES):
+        os.write(descriptor, bytes(CHUNK_BYTES))
 
 
 async def write(load: Load, server: Server, place: Place, *, until_refused: int) -> None:

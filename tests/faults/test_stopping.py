@@ -15,7 +15,7 @@ from store.postgres.store import PostgresStore
 from tests.e2e.processes import Place, Server, new_place
 from tests.factories import memory, owner
 from tests.faults.listening import Listening, listening, read_answer, request
-from tests.faults.obstacles import blocked, connected, until_idle, until_waiting
+from tests.faults.obstacles import blocked, connected, eventually, until_idle, until_waiting
 from tests.gateways import serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
@@ -67,8 +67,10 @@ async def test_what_is_under_way_ends_and_nothing_else_is_begun(
     listener: Listening, deadlines: Deadlines, own_database_url: str
 ) -> None:
     sent = request("GET", BROWSE, secret=await listener.gateway.secret(ADA))
-    async with listener.sending(sent, sent) as reader, listener.sending() as idle:
+    async with AsyncExitStack() as stack:
         async with blocked(own_database_url, "beliefs"):
+            reader = await stack.enter_async_context(listener.sending(sent, sent))
+            idle = await stack.enter_async_context(listener.sending())
             await until_waiting(own_database_url, 1)
             deadlines.end(30)
             listener.server.end()
@@ -118,12 +120,14 @@ async def place() -> AsyncIterator[Place]:
         yield place
 
 
+async def is_not_ready(server: Server) -> bool:
+    return (await server.ask("GET", "/readyz")).status_code == 503
+
+
 async def test_a_signal_leaves_time_to_be_taken_out(place: Place, own_database_url: str) -> None:
     async with place.started(database_url=own_database_url, drain_seconds="2") as server:
         server.process.terminate()
-        async with asyncio.timeout(20):
-            while (await server.ask("GET", "/readyz")).status_code != 503:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: is_not_ready(server))
         assert 200 == (await server.ask("GET", "/livez")).status_code
         await server.stop()
 

@@ -21,7 +21,7 @@ from store.ports.errors import StoreUnavailable
 from store.postgres.store import PostgresStore
 from tests.factories import NOW, memory, owner
 from tests.faults.listening import listening, request
-from tests.faults.obstacles import Connection, blocked, connected, until, until_idle, until_waiting
+from tests.faults.obstacles import Connection, blocked, connected, eventually, until, until_idle, until_waiting
 from tests.gateways import Gateway, serving
 from tests.worlds import everything, find
 
@@ -42,8 +42,8 @@ SLOW_COMMITS = """
         for each row execute function linger();
 """
 LINGERS = "select true from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'"
-OTHERS = """
-    select count(*) from pg_stat_activity
+IS_ALONE = """
+    select count(*) = 0 from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
 """
 
@@ -90,15 +90,17 @@ async def asking(
 @asynccontextmanager
 async def limited(limit: Limit, url: str) -> AsyncIterator[Asked]:
     """A gateway whose statements about beliefs have to wait, and whose wait ends by this limit."""
+    if limit in {Limit.STATEMENT_TIMEOUT, Limit.LOCK_TIMEOUT}:
+        await set_for_everybody(url, limit.value, "300ms")
     async with AsyncExitStack() as stack:
-        match limit:
-            case Limit.DEADLINE:
-                asked = await stack.enter_async_context(asking(url, deadline_seconds=0.5))
-            case Limit.STATEMENT_TIMEOUT | Limit.LOCK_TIMEOUT:
-                await set_for_everybody(url, limit.value, "300ms")
-                asked = await stack.enter_async_context(asking(url))
-            case Limit.POOL_WAIT:
-                asked = await stack.enter_async_context(asking(url, pool_size=1, wait_seconds=0.3))
+        asked = await stack.enter_async_context(
+            asking(
+                url,
+                deadline_seconds=0.5 if limit is Limit.DEADLINE else 30,
+                pool_size=1 if limit is Limit.POOL_WAIT else 4,
+                wait_seconds=0.3 if limit is Limit.POOL_WAIT else 30,
+            )
+        )
         await stack.enter_async_context(blocked(url, "beliefs"))
         if limit is Limit.POOL_WAIT:
             holding = asyncio.create_task(asked.client.get("/v1/memories", params=CEILING))
@@ -117,11 +119,13 @@ def is_unavailable(response: httpx.Response) -> bool:
     return (503, "1", "unavailable") == (response.status_code, response.headers["retry-after"], error["code"])
 
 
+async def asks(connection: Connection, question: str) -> bool:
+    return bool(await connection.fetchval(question))
+
+
 async def until_committing(connection: Connection) -> None:
     """Return when a commit lingers."""
-    async with asyncio.timeout(10):
-        while not await connection.fetchval(LINGERS):
-            await asyncio.sleep(0.01)
+    await eventually(lambda: asks(connection, LINGERS))
 
 
 def review_of(record: MemoryRecord, key: str) -> dict[str, object]:
@@ -245,14 +249,11 @@ async def test_work_that_is_cancelled_while_it_commits_ends_at_its_next_wait(own
 async def test_a_transaction_that_idles_too_long_is_unavailable(own_database_url: str) -> None:
     await set_for_everybody(own_database_url, "idle_in_transaction_session_timeout", "100ms")
     store = PostgresStore(own_database_url)
-    async with connected(own_database_url) as connection:
+    async with connected(own_database_url) as connection, store.snapshot() as snapshot:
+        await snapshot.memories.count(everything(ADA))
+        await eventually(lambda: asks(connection, IS_ALONE))
         with pytest.raises(StoreUnavailable):
-            async with store.snapshot() as snapshot:
-                await snapshot.memories.count(everything(ADA))
-                async with asyncio.timeout(10):
-                    while await connection.fetchval(OTHERS):
-                        await asyncio.sleep(0.01)
-                await snapshot.memories.count(everything(ADA))
+            await snapshot.memories.count(everything(ADA))
     async with store.snapshot() as snapshot:
         assert 0 == await snapshot.memories.count(everything(ADA))
     await store.close()

@@ -103,7 +103,7 @@ class Counted(NoExchanges):
     def __init__(self) -> None:
         self.surfaces: list[str] = []
 
-    def record(self, route: str, method: str, status: int, seconds: float) -> None:
+    def record(self, route: str, method: str, status: int, seconds: float, *, operation: str) -> None:
         """Exchanges themselves are not this test's matter."""
 
     def not_mounted(self, surface: str) -> None:

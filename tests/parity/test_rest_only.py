@@ -203,7 +203,7 @@ class Recorded(NoExchanges):
     def __init__(self) -> None:
         self.exchanges: list[tuple[str, str, int]] = []
 
-    def record(self, route: str, method: str, status: int, seconds: float) -> None:
+    def record(self, route: str, method: str, status: int, seconds: float, *, operation: str) -> None:
         """One exchange."""
         assert seconds >= 0
         self.exchanges.append((route, method, status))

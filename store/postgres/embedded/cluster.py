@@ -19,6 +19,7 @@ from store.postgres.embedded.errors import EmbeddedPostgresError
 from store.postgres.embedded.lock_files import names_live_server, recorded_process, release_stale, write_file
 
 DATA_DIRECTORY = "data"
+FORMER_DATA_PREFIX = "data.of-"
 _UNFINISHED_DATA_DIRECTORY = "data.new"
 _STARTUP_LOG = "postgres.log"
 
@@ -126,6 +127,11 @@ class Cluster:
         """Make the cluster aside and rename it when it is whole, so that a kill leaves nothing half-made."""
         if self._data.exists():
             raise EmbeddedPostgresError(f"{self._data} exists and is no cluster: move it away.")
+        kept = former_data(self._root)
+        if kept is not None:
+            raise EmbeddedPostgresError(
+                f"An upgrade was broken off: the cluster lies in {kept}. Run `belief-gateway upgrade` again."
+            )
         unfinished = self._root / _UNFINISHED_DATA_DIRECTORY
         if unfinished.exists():
             shutil.rmtree(unfinished)
@@ -196,6 +202,11 @@ class Cluster:
         return run_command(
             command, directory=self._root, wait_seconds=wait_seconds, account=self._account, inherited=inherited
         )
+
+
+def former_data(root: Path) -> Path | None:
+    """The cluster of an older version that an upgrade left in the root directory; None where there is none."""
+    return next(iter(sorted(root.glob(f"{FORMER_DATA_PREFIX}*"))), None)
 
 
 def log_files(root: Path) -> tuple[Path, ...]:

@@ -16,11 +16,11 @@ class Recorded(NoExchanges):
     """Keeps what is told."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, str, int, float]] = []
+        self.told: list[tuple[str, str, int, float, str]] = []
 
-    def record(self, route: str, method: str, status: int, seconds: float) -> None:
+    def record(self, route: str, method: str, status: int, seconds: float, *, operation: str) -> None:
         """One exchange."""
-        self.told.append((route, method, status, seconds))
+        self.told.append((route, method, status, seconds, operation))
 
 
 async def show(request: Request) -> Response:
@@ -32,15 +32,15 @@ async def show(request: Request) -> Response:
 @pytest.mark.parametrize(
     ("method", "path", "told"),
     [
-        ("GET", "/things/heliotrope", ("/things/{id}", "GET", 202, 1.5)),
-        ("HEAD", "/things/heliotrope", ("/things/{id}", "HEAD", 202, 1.5)),
-        ("POST", "/things/heliotrope", ("/things/{id}", "POST", 405, 1.5)),
-        ("HELIOTROPE", "/things/heliotrope", ("/things/{id}", "OTHER", 405, 1.5)),
-        ("GET", "/heliotrope", ("none", "GET", 404, 1.5)),
-        ("GET", "/things/broken", ("/things/{id}", "GET", 500, 1.5)),
+        ("GET", "/things/heliotrope", ("/things/{id}", "GET", 202, 1.5, "none")),
+        ("HEAD", "/things/heliotrope", ("/things/{id}", "HEAD", 202, 1.5, "none")),
+        ("POST", "/things/heliotrope", ("/things/{id}", "POST", 405, 1.5, "none")),
+        ("HELIOTROPE", "/things/heliotrope", ("/things/{id}", "OTHER", 405, 1.5, "none")),
+        ("GET", "/heliotrope", ("none", "GET", 404, 1.5, "none")),
+        ("GET", "/things/broken", ("/things/{id}", "GET", 500, 1.5, "none")),
     ],
 )
-async def test_an_exchange_is_told_once(method: str, path: str, told: tuple[str, str, int, float]) -> None:
+async def test_an_exchange_is_told_once(method: str, path: str, told: tuple[str, str, int, float, str]) -> None:
     recorded = Recorded()
     ticks = itertools.count(10.0, 1.5)
     app = ExchangeMiddleware(Starlette(routes=[Route("/things/{id}", show)]), recorded, monotonic=lambda: next(ticks))

@@ -96,7 +96,7 @@ def test_an_exchange_is_one_line_with_its_template() -> None:
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
-        ExchangeReports(GatewayMetrics()).record("/v1/memories/{memory_id}", "GET", 200, 0.0125)
+        ExchangeReports(GatewayMetrics()).record("/v1/memories/{memory_id}", "GET", 200, 0.0125, operation="none")
     finally:
         logger.removeHandler(handler)
         logger.setLevel(logging.NOTSET)

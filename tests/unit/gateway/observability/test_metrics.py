@@ -47,9 +47,9 @@ def test_documents_are_counted_as_known_or_new() -> None:
 def test_exchanges_are_counted_by_template() -> None:
     metrics = GatewayMetrics()
     exchanges: Exchanges = ExchangeReports(metrics)
-    exchanges.record("/v1/memories", "GET", 200, 0.5)
+    exchanges.record("/v1/memories", "GET", 200, 0.5, operation="none")
     exchanges.not_mounted("memory")
-    labels = {"route": "/v1/memories", "method": "GET", "status": "200"}
+    labels = {"route": "/v1/memories", "method": "GET", "status": "200", "operation": "none"}
     assert 1 == value(metrics, "http_exchange_seconds_count", **labels)
     assert 1 == value(metrics, "not_mounted_requests_total", surface="memory")
 

@@ -1,0 +1,1 @@
+"""Proof by outsiders: fuzzers, strangers and other principals against the whole gateway."""
