@@ -34,6 +34,7 @@ from gateway.service.exporting import ExportService
 from gateway.service.formation import FormationService
 from gateway.service.importing import ImportService, LocomoImportService
 from gateway.service.issuer_keys import IssuerKeys, file_reader, url_reader
+from gateway.service.journals import JournalService
 from gateway.service.key_rotation import HashKeyService
 from gateway.service.keys import open_keyring
 from gateway.service.memories import PublicMemoryService
@@ -70,6 +71,7 @@ class Services:
     sweeps: SweepService
     demonstration: DemoService
     keys: HashKeyService
+    journals: JournalService
     reindexing: ReindexService
     compaction: CompactionService
     store: Store
@@ -263,6 +265,7 @@ def _services(
         sweeps=SweepService(store, environment, receipt_retention=timedelta(days=settings.receipt_retention_days)),
         demonstration=DemoService(store, importing=importing, memories=memories, tokens=tokens),
         keys=HashKeyService(store, environment, settings.key_path),
+        journals=JournalService(store),
         reindexing=ReindexService(store, environment),
         compaction=CompactionService(store, maintenance, environment),
         store=store,

@@ -34,8 +34,10 @@ from gateway.service.store_inspection import inspect_store
 from gateway.settings import Settings
 from store.domain.keyring import Keyring
 from store.ports.store import Store
+from store.postgres.embedded.binaries import find_binaries
 from store.postgres.embedded.databases import Databases
 from store.postgres.embedded.server import EmbeddedServer
+from store.postgres.embedded.upgrading import discard_former, major_version, put_back, swap
 from store.postgres.migrating import expected_revision, knows_revision, migrate
 from store.postgres.store import PostgresStore
 
@@ -104,6 +106,64 @@ async def restore(settings: Settings, path: Path, *, replace: bool) -> Restored:
             await asyncio.to_thread(partial(write_key_file, settings.key_path, keyring, replacing=True))
             await operate(partial(databases.put_in_place, DATABASE))
     return Restored(manifest=manifest, taken_over=taken_over)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upgraded:
+    """The major versions of PostgreSQL before and after an upgrade."""
+
+    former: str
+    current: str
+
+
+async def upgrade(settings: Settings, former_binaries: Path) -> Upgraded:
+    """Bring the embedded cluster to the major version of the programs in use, by a dump with those that it is of.
+
+    The old cluster is kept until `confirm_upgrade`. Raises StartRefused, Conflict where there is nothing to do,
+    DatabaseUnavailable.
+    """
+    _require_embedded(settings)
+    current = await operate(lambda: find_binaries(settings.postgres_binaries).major_version)
+    with _working_directory(settings) as directory:
+        dump = directory / DATABASE_MEMBER
+        former = await operate(partial(_upgrade, settings, former_binaries, current, dump))
+    return Upgraded(former=former, current=current)
+
+
+async def confirm_upgrade(settings: Settings) -> bool:
+    """Remove the cluster that an upgrade kept; False where there is none. Raises StartRefused, DatabaseUnavailable."""
+    _require_embedded(settings)
+    root = Database(settings).root
+
+    def discard() -> bool:
+        with EmbeddedServer(root, binaries=settings.postgres_binaries).reserved():
+            return discard_former(root)
+
+    return await operate(discard)
+
+
+def _upgrade(settings: Settings, former_binaries: Path, current: str, dump: Path) -> str:
+    """Make the new cluster in a directory of its own, while nobody uses the old one; the old major version."""
+    root = Database(settings).root
+    beside = root.with_name(f"{root.name}.new")
+    server = EmbeddedServer(root, binaries=former_binaries)
+    with server.reserved() as start_lock:
+        put_back(root)
+        former = major_version(root)
+        if former is None:
+            raise Conflict(f"there is no cluster in {root} yet")
+        if former == current:
+            raise Conflict(f"the cluster in {root} is of PostgreSQL {current} already")
+        with server.run_reserved(start_lock) as databases:
+            databases.dump(DATABASE, dump)
+        new = EmbeddedServer(beside, binaries=settings.postgres_binaries)
+        with new.alone() as databases:
+            databases.create(DATABASE)
+            databases.load(DATABASE, dump)
+            databases.put_in_place(DATABASE)
+        swap(root, beside)
+        shutil.rmtree(beside)
+    return former
 
 
 async def _take_over(former_url: str, restored_url: str, keyring: Keyring, *, replace: bool) -> TakenOver:

@@ -10,11 +10,11 @@ import httpx
 from starlette.applications import Starlette
 
 from gateway.app import build_app
-from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, TrustedDocuments
+from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, CountDocument, TrustedDocuments
 from gateway.http.deadlines import Deadlines
 from gateway.http.exchanges import Exchanges
 from gateway.http.policy import DEFAULT_POLICY, Policy
-from gateway.service.environment import Environment
+from gateway.service.environment import Environment, Measures, NoMeasures
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
 from store.domain.lexical import LEXICAL_VERSION
@@ -96,6 +96,8 @@ async def serving(
     *,
     memory: bool = True,
     exchanges: Exchanges | None = None,
+    measures: Measures | None = None,
+    count_document: CountDocument = lambda _: None,
     trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
     policy: Policy = DEFAULT_POLICY,
     deadlines: Deadlines | None = None,
@@ -104,13 +106,15 @@ async def serving(
     await prepare(store)
     clock = Clock()
     tokens = TokenService(store, clock=clock, new_id=uuid4)
+    environment = Environment(keyring=KEYRING, clock=clock, measures=measures or NoMeasures())
     app = build_app(
-        memories=PublicMemoryService(store, Environment(keyring=KEYRING, clock=clock)) if memory else None,
+        memories=PublicMemoryService(store, environment) if memory else None,
         tokens=tokens,
         ready=store.check,
         version="1.2.3",
         exchanges=exchanges,
         trusted=trusted,
+        count_document=count_document,
         policy=policy,
         deadlines=deadlines,
     )

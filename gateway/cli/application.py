@@ -7,8 +7,9 @@ import typer
 
 from gateway.cli import keys, memories, principals, tokens
 from gateway.cli.answers import failure_of_command, show_failure
-from gateway.cli.backups import backup, restore_backup
+from gateway.cli.backups import backup, restore_backup, upgrade_cluster
 from gateway.cli.inspection import doctor, migrate, openapi, schema, settings, sweep
+from gateway.cli.journal import journal
 from gateway.cli.maintenance import compact, reindex
 from gateway.cli.serving import serve
 from gateway.cli.transfer import export_lines, import_lines
@@ -30,8 +31,10 @@ program.command("export")(export_lines)
 program.command()(sweep)
 program.command()(reindex)
 program.command()(compact)
+program.command()(journal)
 program.command()(backup)
 program.command("restore")(restore_backup)
+program.command("upgrade")(upgrade_cluster)
 program.add_typer(memories.commands, name="memory")
 program.add_typer(principals.commands, name="principal")
 program.add_typer(tokens.commands, name="token")

@@ -1,14 +1,14 @@
-"""The embedded store as a whole: backed up into one file, and restored from it."""
+"""The embedded store as a whole: backed up into one file, restored from it, brought to another PostgreSQL."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gateway.cli.answers import note, show_json
+from gateway.cli.answers import CommandFailed, ExitCode, note, show_json
 from gateway.cli.interruption import run_to_the_end
 from gateway.cli.options import AsJson, DataDirectory, settings_of
-from gateway.restoring import back_up, restore
+from gateway.restoring import back_up, confirm_upgrade, restore, upgrade
 from store.domain.lexical import LEXICAL_VERSION
 
 
@@ -54,3 +54,29 @@ def restore_backup(
             )
     if restored.manifest.lexical_version != LEXICAL_VERSION:
         note("Its words are of another version: run `belief-gateway reindex`.")
+
+
+def upgrade_cluster(
+    *,
+    old_binaries: Annotated[
+        Path | None,
+        typer.Option("--old-binaries", help="The directory of PostgreSQL's programs of the version that it is of."),
+    ] = None,
+    confirm: Annotated[bool, typer.Option("--confirm", help="Remove the old cluster that an upgrade kept.")] = False,
+    data_dir: DataDirectory = None,
+) -> None:
+    """Bring the embedded PostgreSQL to the major version of the programs in use. No gateway may run meanwhile.
+
+    The old cluster is kept beside the new one until `upgrade --confirm`.
+    """
+    settings = settings_of(data_dir=data_dir, database_url=None)
+    if confirm == (old_binaries is not None):
+        raise CommandFailed("say either --old-binaries or --confirm", ExitCode.USAGE)
+    if old_binaries is None:
+        if not run_to_the_end(lambda _: confirm_upgrade(settings)):
+            raise CommandFailed("there is no old cluster to remove", ExitCode.NOT_FOUND)
+        print("Removed the old cluster.")
+        return
+    upgraded = run_to_the_end(lambda _: upgrade(settings, old_binaries.absolute()))
+    print(f"Upgraded from PostgreSQL {upgraded.former} to {upgraded.current}; the old cluster is kept.")
+    note("When you are content, run `belief-gateway upgrade --confirm`.")

@@ -9,9 +9,10 @@ from gateway.cli.answers import CommandFailed, show_json, show_table
 from gateway.cli.doctor import Finding, examine
 from gateway.cli.interruption import run_to_the_end
 from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, settings_of, with_services
-from gateway.compose import VERSION, migrate_database
+from gateway.compose import VERSION, Services, migrate_database
 from gateway.graphql.schema import build_schema, print_schema
 from gateway.rest.openapi import openapi_document
+from gateway.service.sweeps import SweepResult
 from gateway.settings import load_settings, report_settings
 
 AsConfigured = Annotated[
@@ -28,7 +29,12 @@ def migrate(*, data_dir: DataDirectory = None, database_url: DatabaseUrl = None)
 
 def sweep(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:
     """Write beliefs that have run out as expired, and forget old receipts, now. It changes no answer."""
-    result = with_services(lambda services: services.sweeps.sweep(), data_dir=data_dir, database_url=database_url)
+
+    async def work(services: Services) -> SweepResult:
+        await services.operators.note("sweep")
+        return await services.sweeps.sweep()
+
+    result = with_services(work, data_dir=data_dir, database_url=database_url)
     if as_json:
         show_json({"expired": result.expired, "receipts": result.receipts})
     else:

@@ -2,21 +2,25 @@
 
 import os
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
-from gateway.cli.answers import note
+from gateway.cli.answers import CommandFailed, ExitCode, note
 from gateway.cli.interruption import Interruption, run_to_the_end
 from gateway.compose import Services, running
 from gateway.http.request_id import current_request_id
 from gateway.observability.logs import configure_logging
+from gateway.service.records import Time
 from gateway.settings import LogFormat, LogLevel, Settings, load_settings, unknown_variables
 from store.domain.owners import Owner
 from store.domain.vocabulary import Sensitivity
 
 Result = TypeVar("Result")
+_TIME: TypeAdapter[datetime] = TypeAdapter(Time)
 
 DataDirectory = Annotated[
     Path | None, typer.Option("--data-dir", help="The data directory, in place of AGENT_MEMORY_DATA_DIR.")
@@ -77,3 +81,13 @@ def with_services(
 def owner_of(tenant: str, principal: str) -> Owner:
     """Whose beliefs a command is about."""
     return Owner(tenant=tenant, principal=principal)
+
+
+def moment(option: str, text: str) -> datetime:
+    """The time that an option gives, in UTC. Raises CommandFailed for one that is sloppy or without a zone."""
+    try:
+        return _TIME.validate_python(text)
+    except ValidationError:
+        # The cause would show what was given.
+        message = f"{option} must be a time with its zone, such as 2027-01-31T08:00:00Z"
+        raise CommandFailed(message, ExitCode.USAGE) from None

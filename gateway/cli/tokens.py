@@ -1,10 +1,10 @@
 """Access tokens: made, listed, revoked."""
 
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Annotated
+from uuid import UUID
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 
 from gateway.cli.answers import CommandFailed, ExitCode, note, show_json, show_table
 from gateway.cli.options import (
@@ -13,11 +13,12 @@ from gateway.cli.options import (
     DataDirectory,
     PrincipalName,
     Tenant,
+    moment,
     owner_of,
     with_services,
 )
+from gateway.compose import Services
 from gateway.service.identifiers import parse_identifier
-from gateway.service.records import Time
 from gateway.views.memories import wire_time
 from store.domain.tokens import AccessToken
 from store.domain.vocabulary import AccessScope
@@ -31,8 +32,6 @@ Scopes = Annotated[
 ExpiresAt = Annotated[
     str | None, typer.Option("--expires-at", help="When it ends, such as 2027-01-31T08:00:00Z. Default: never.")
 ]
-
-_TIME: TypeAdapter[datetime] = TypeAdapter(Time)
 
 
 @commands.command("create")
@@ -48,14 +47,16 @@ def create_token(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Make a token. Its secret is shown this once; only a hash of it is stored."""
-    expiry = None if expires_at is None else _moment(expires_at)
-    token, secret = with_services(
-        lambda services: services.tokens.create(
-            owner_of(tenant, principal), scopes=scope, label=label, expires_at=expiry
-        ),
-        data_dir=data_dir,
-        database_url=database_url,
-    )
+    expiry = None if expires_at is None else moment("--expires-at", expires_at)
+
+    async def work(services: Services) -> tuple[AccessToken, str]:
+        owner = owner_of(tenant, principal)
+        token, secret = await services.tokens.create(owner, scopes=scope, label=label, expires_at=expiry)
+        # Not before, for its id; a token whose entry fails opens nothing, since nobody was shown its secret.
+        await services.operators.note("token_create", owner, token=str(token.id))
+        return token, secret
+
+    token, secret = with_services(work, data_dir=data_dir, database_url=database_url)
     if as_json:
         show_json(_wire(token) | {"token": secret})
     else:
@@ -73,11 +74,12 @@ def list_tokens(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Show every token, those that ended too, never a secret."""
-    tokens = with_services(
-        lambda services: services.tokens.list(tenant=tenant, principal=principal),
-        data_dir=data_dir,
-        database_url=database_url,
-    )
+
+    async def work(services: Services) -> Sequence[AccessToken]:
+        await services.operators.note("token_list")
+        return await services.tokens.list(tenant=tenant, principal=principal)
+
+    tokens = with_services(work, data_dir=data_dir, database_url=database_url)
     entries = [_wire(token) for token in tokens]
     if as_json:
         show_json(entries)
@@ -94,21 +96,18 @@ def revoke_token(
 ) -> None:
     """End a token. Running gateways take it for at most a second more."""
     identifier = parse_identifier(id)
+
+    async def work(services: Services, token: UUID) -> bool:
+        owners = [each.owner for each in await services.tokens.list() if each.id == token]
+        await services.operators.note("token_revoke", *owners, token=str(token))
+        return await services.tokens.revoke(token)
+
     revoked = identifier is not None and with_services(
-        lambda services: services.tokens.revoke(identifier), data_dir=data_dir, database_url=database_url
+        lambda services: work(services, identifier), data_dir=data_dir, database_url=database_url
     )
     if not revoked:
         raise CommandFailed("there is no token of that id, or it was revoked before", ExitCode.NOT_FOUND)
     print(f"Revoked {identifier}.")
-
-
-def _moment(text: str) -> datetime:
-    try:
-        return _TIME.validate_python(text)
-    except ValidationError:
-        # The cause would show what was given.
-        message = "--expires-at must be a time with its zone, such as 2027-01-31T08:00:00Z"
-        raise CommandFailed(message, ExitCode.USAGE) from None
 
 
 def _wire(token: AccessToken) -> dict[str, object]:

@@ -58,8 +58,15 @@ def import_lines(
     """
     source = sys.stdin.buffer if file == "-" else _opened(Path(file))
     take = _import_locomo if format is ImportFormat.LOCOMO else _import_lines
+
+    async def work(services: Services) -> ImportReport:
+        await services.operators.note("import_begin")
+        report = await take(services, source)
+        await services.operators.note("import_end", lines=report.lines, refused=report.refused)
+        return report
+
     with source:
-        report = with_services(lambda services: take(services, source), data_dir=data_dir, database_url=database_url)
+        report = with_services(work, data_dir=data_dir, database_url=database_url)
     _show(report, as_json=as_json)
     if report.refused:
         raise CommandFailed(f"{report.refused} lines were refused")
@@ -83,12 +90,14 @@ def export_lines(
 
     async def work(services: Services) -> int:
         count = 0
+        await services.operators.note("export_begin")
         with _written(file) as target, progress("Exporting", None) as advance:
             async for line in services.exporting.lines(tenant=tenant, principal=principal):
                 text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
                 target.write(f"{text}\n".encode())
                 count += 1
                 advance(count)
+        await services.operators.note("export_end", lines=count)
         return count
 
     count = with_services(work, data_dir=data_dir, database_url=database_url)

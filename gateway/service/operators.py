@@ -13,13 +13,14 @@ from uuid import UUID
 from gateway.service.environment import Environment
 from gateway.service.erasure import erase_statements, tombstones_of
 from gateway.service.guards import require_key
+from gateway.service.journaling import journal_act
 from gateway.service.memories import PublicMemoryService
 from gateway.service.memory_reading import MemoryPage
 from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection
 from gateway.service.principal import Principal
 from gateway.views.memories import MemoryView
 from store.domain.journal import NO_SESSION, Payload
-from store.domain.owners import Owner
+from store.domain.owners import WHOLE_STORE, Owner
 from store.domain.vocabulary import AccessScope, EventKind, Sensitivity
 from store.ports.store import Store, Transaction
 
@@ -93,10 +94,14 @@ class OperatorService:
         await require_key(transaction.facts, keyring)
         return await erase_statements(transaction, owner, hashes, tombstones, now=now)
 
-    async def _journal(self, owner: Owner, action: str) -> None:
+    async def note(self, action: str, owner: Owner = WHOLE_STORE, **details: str | int) -> None:
+        """Write an act that another service does, or has done, into the journal."""
         await self._store.transact(
-            partial(_append, owner=owner, kind=EventKind.OPERATOR_ACCESS, payload={"action": action}, now=self._now())
+            lambda transaction: journal_act(transaction, now=self._now(), action=action, owner=owner, **details)
         )
+
+    async def _journal(self, owner: Owner, action: str) -> None:
+        await self.note(action, owner)
 
     def _now(self) -> datetime:
         return self._environment.clock()

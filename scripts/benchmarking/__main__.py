@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -22,6 +23,8 @@ FOLDER = ROOT / ".bench"
 def main() -> int:
     """Run the benchmark; 1 with a line on standard error where it could not be run to its end."""
     options, json_file, output = _options()
+    # What was started is stopped on the way out, which the usual end by this signal would not be.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         figures = run(options)
     except (AnswersDiffer, EmbeddedPostgresError, LoadFailed, NodeMissing, ServerFailed) as error:

@@ -4,7 +4,7 @@ Times are milliseconds, memory is megabytes of a million bytes, a rate is reques
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from statistics import median
 from typing import Any
 
@@ -45,7 +45,11 @@ class TinyLatency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One kind of request of one principal, on one connection. `multiple` is of the group's first probe, by p50."""
+    """One kind of request of one principal, on one connection.
+
+    Multiples are of the group's first probe: by p50, and by the CPU of server and database together, which what else
+    the machine does disturbs less.
+    """
 
     group: str
     label: str
@@ -53,6 +57,16 @@ class Probe:
     server_cpu: float
     database_cpu: float
     multiple: float
+    cpu_multiple: float
+
+    @property
+    def cpu(self) -> float:
+        """CPU of server and database per request."""
+        return self.server_cpu + self.database_cpu
+
+    def held_to(self, first: "Probe") -> "Probe":
+        """The same probe as multiples of another one."""
+        return replace(self, multiple=self.p50 / first.p50, cpu_multiple=self.cpu / first.cpu)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

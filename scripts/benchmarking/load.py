@@ -27,6 +27,8 @@ ANSWER_BYTES_MAX = 64 << 20
 HEAD_BYTES_MAX = 1 << 16
 REQUESTS_MAX = 2_000_000
 SECONDS_MAX = 600.0
+SIZE_TOLERANCE_BYTES = 16
+"""By how much answers to one request may differ: a head may tell what is left of a limit, in more digits or fewer."""
 STALLED_SECONDS = 60.0
 """How long the last answers may take after the end; the address is this machine's."""
 HOST = "127.0.0.1"
@@ -238,7 +240,6 @@ class _Run:
         self._latencies.append(time.perf_counter() - connection.began_at)
         self._idle.append(connection)
         self._bytes += size
-        # Heads differ by a digit where they tell what is left of a limit: a body never does.
         expected = self._sizes.setdefault(connection.request, size)
         strange = looked_into and connection.answered(b'"errors":')
         if (
@@ -247,9 +248,6 @@ class _Run:
             or (abs(size - expected) > SIZE_TOLERANCE_BYTES and not self._job.distinct)
         ):
             self._wrong += 1
-
-
-SIZE_TOLERANCE_BYTES = 16
 
 
 def _cpu_seconds() -> float:

@@ -17,7 +17,7 @@ def plot(figures: Figures, path: Path) -> None:
     groups = [(group, list(probes)) for group, probes in groupby(figures.probes, key=lambda probe: probe.group)]
     groups = [(group, probes) for group, probes in groups if len(probes) > 1]
     picture = Figure(figsize=(14, 9), layout="constrained")
-    above, below = picture.subfigures(2, 1)
+    above, below = picture.subfigures(2, 1, squeeze=False)[:, 0]
     shapes = list(figures.pages)
     for axes, name, unit in zip(
         above.subplots(1, 2), ("rate", "server_cpu"), ("requests a second", "server CPU, ms per request"), strict=True
@@ -33,9 +33,9 @@ def plot(figures: Figures, path: Path) -> None:
         axes.legend(fontsize="small")
     if groups:
         for axes, (group, probes) in zip(below.subplots(1, len(groups), squeeze=False)[0], groups, strict=True):
-            axes.barh([probe.label for probe in probes], [probe.multiple for probe in probes])
+            axes.barh([probe.label for probe in probes], [probe.cpu_multiple for probe in probes])
             axes.axvline(1.0, color="black", linewidth=0.8)
             axes.invert_yaxis()
-            axes.set_title(f"{group}: multiple of the first", fontsize="small")
+            axes.set_title(f"{group}: CPU, multiple of the first", fontsize="small")
             axes.tick_params(labelsize="x-small")
     picture.savefig(path)

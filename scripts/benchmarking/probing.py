@@ -5,20 +5,23 @@ A probe is one request over and over on one connection; its figure is the median
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import groupby, islice
 
 from gateway.service.cursors import encode_cursor
 from scripts.benchmarking.contenders import Contender
 from scripts.benchmarking.data import ABSENT_WORD, TENANT, WORDS
 from scripts.benchmarking.database import Database
-from scripts.benchmarking.figures import Probe, Writes, median_of
-from scripts.benchmarking.load import REQUESTS_MAX, Job
+from scripts.benchmarking.figures import Probe, Round, Writes, median_of
+from scripts.benchmarking.load import REQUESTS_MAX, Job, drive
 from scripts.benchmarking.loading import connected
-from scripts.benchmarking.measuring import measured
+from scripts.benchmarking.measuring import checked, measured
 from scripts.benchmarking.shapes import CEILING, SMALL
 from scripts.benchmarking.sizes import CONNECTIONS, Sizes
 
 CROWD_CONNECTIONS = 200
+WARM_ROUNDS = 2
+"""The first use of a token is written down, behind the request."""
+WARM_SECONDS_MAX = 30.0
 _SHOWN = "sensitivity <= 2 and status in (1, 2) and ends_at > now()"
 
 
@@ -68,18 +71,8 @@ def probe(contender: Contender, database: Database, asked: Sequence[Question], s
     ]
     # The first round makes plans and fills caches.
     medians = [median_of(each) for each in zip(*rounds[1:], strict=True)]
-    first = {question.group: each.p50 for question, each in reversed(list(zip(asked, medians, strict=True)))}
-    return [
-        Probe(
-            group=question.group,
-            label=question.label,
-            p50=each.p50,
-            server_cpu=each.server_cpu,
-            database_cpu=each.database_cpu,
-            multiple=each.p50 / first[question.group],
-        )
-        for question, each in zip(asked, medians, strict=True)
-    ]
+    probes = [_probe(question.group, question.label, each) for question, each in zip(asked, medians, strict=True)]
+    return [each for _, group in groupby(probes, key=lambda each: each.group) for each in held_to_first(list(group))]
 
 
 def probe_total(contender: Contender, database: Database, principals: Sequence[int], total: int, sizes: Sizes) -> Probe:
@@ -88,23 +81,17 @@ def probe_total(contender: Contender, database: Database, principals: Sequence[i
         port=contender.server.port,
         requests=contender.pages(SMALL, principals),
         connections=1,
-        seconds=3 * sizes.probe_seconds,
+        seconds=WARM_SECONDS_MAX,
+        count=WARM_ROUNDS * len(principals),
     )
-    measured(contender, database, job)
-    each, _ = measured(contender, database, job)
-    return Probe(
-        group="rows of all principals",
-        label=f"{total:,}",
-        p50=each.p50,
-        server_cpu=each.server_cpu,
-        database_cpu=each.database_cpu,
-        multiple=1.0,
-    )
+    checked(contender.name, drive(job))
+    each, _ = measured(contender, database, replace(job, seconds=10 * sizes.probe_seconds, count=REQUESTS_MAX))
+    return _probe("rows of all principals", f"{total:,}", each)
 
 
 def held_to_first(probes: Sequence[Probe]) -> list[Probe]:
     """The probes as multiples of the first one."""
-    return [replace(each, multiple=each.p50 / probes[0].p50) for each in probes]
+    return [each.held_to(probes[0]) for each in probes]
 
 
 async def measure_writes(
@@ -148,6 +135,19 @@ async def measure_writes(
 def asked_in_turn(count: int, most: int) -> list[int]:
     """At most so many of the principals 1 to `count`, spread over all of them."""
     return sorted({1 + number * count // min(count, most) for number in range(min(count, most))})
+
+
+def _probe(group: str, label: str, each: Round) -> Probe:
+    """A probe that is held to nothing yet."""
+    return Probe(
+        group=group,
+        label=label,
+        p50=each.p50,
+        server_cpu=each.server_cpu,
+        database_cpu=each.database_cpu,
+        multiple=1.0,
+        cpu_multiple=1.0,
+    )
 
 
 _FIELDS = " ".join(SMALL.fields)

@@ -12,7 +12,7 @@ theirs over ours). Above 1 the gateway is ahead."""
 _OF_PAGES = """Medians of interleaved rounds. CPU is milliseconds per request; latency is milliseconds, while the cores
 are full: read its tail below instead."""
 _OF_TINY = "Milliseconds at 50 requests a second, alone and while four connections ask for pages of 200 rows."
-_OF_PROBES = "The gateway alone, one connection: milliseconds, and multiples of the first line of each group."
+_OF_PROBES = "The gateway alone, one connection: milliseconds, and multiples of each group's first line."
 _OF_CEILINGS = "The gateway's statement of a page, run by pgbench on the same cores."
 
 _TITLES = {**TITLES, REST: "belief-gateway, REST"}
@@ -114,7 +114,7 @@ def _tiny(figures: Figures) -> str:
 def _probes(figures: Figures) -> str:
     return "\n\n".join(
         _table(
-            [group, "p50", "multiple", "server CPU", "database CPU"],
+            [group, "p50", "multiple", "server CPU", "database CPU", "multiple of CPU"],
             (
                 [
                     each.label,
@@ -122,6 +122,7 @@ def _probes(figures: Figures) -> str:
                     f"{each.multiple:.2f}",
                     f"{each.server_cpu:.3f}",
                     f"{each.database_cpu:.3f}",
+                    f"{each.cpu_multiple:.2f}",
                 ]
                 for each in probes
             ),

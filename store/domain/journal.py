@@ -31,6 +31,17 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """Which events of all owners are meant; None is no filter. Times: from `since` on, before `until`."""
+
+    tenant: str | None = None
+    principal: str | None = None
+    kinds: frozenset[EventKind] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """The proof that one idempotency key of one owner was applied. It outlives the belief."""
 

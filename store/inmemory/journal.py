@@ -3,13 +3,17 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
-from store.domain.journal import Event, Payload, Receipt, Rejection, Tombstone
+from store.domain.journal import Event, EventFilter, Payload, Receipt, Rejection, Tombstone
 from store.domain.owners import WHOLE_STORE, Owner
 from store.domain.people import Person
 from store.domain.vocabulary import EventKind, RejectionKind
 from store.inmemory.state import Sequences, State
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 class InMemoryJournalReads:
@@ -22,6 +26,21 @@ class InMemoryJournalReads:
         """The owner's events by session and number."""
         for _, event in sorted(self._state.of(owner).events.items()):
             yield event
+
+    async def entries(self, filter: EventFilter, *, start: int | None, limit: int) -> list[Event]:
+        """At most `limit` events of all owners by number: the first ones from a number on, or without one the last."""
+        found = sorted(
+            (
+                event
+                for held in self._state.owners.values()
+                for event in held.events.values()
+                if _is_meant(filter, event)
+            ),
+            key=lambda event: (event.number, event.owner, event.session_id),
+        )
+        if start is None:
+            return found[-limit:]
+        return [event for event in found if event.number >= start][:limit]
 
     async def receipts(self, owner: Owner) -> AsyncIterator[Receipt]:
         """The owner's receipts by key."""
@@ -53,6 +72,24 @@ class InMemoryJournalReads:
         return Counter(
             row.record.sensitivity.value for held in self._state.owners.values() for row in held.memories.values()
         )
+
+
+def _is_added(held: dict[Key, Value], key: Key, value: Value) -> bool:
+    """Write a value where none stands; False where one does, be it the same."""
+    if key in held:
+        return False
+    held[key] = value
+    return True
+
+
+def _is_meant(filter: EventFilter, event: Event) -> bool:
+    return (
+        filter.tenant in {None, event.owner.tenant}
+        and filter.principal in {None, event.owner.principal}
+        and (filter.kinds is None or event.kind in filter.kinds)
+        and (filter.since is None or event.occurred_at >= filter.since)
+        and (filter.until is None or event.occurred_at < filter.until)
+    )
 
 
 class InMemoryJournalWrites:
@@ -98,7 +135,7 @@ class InMemoryJournalWrites:
     async def add_receipt(self, receipt: Receipt) -> bool:
         """Take the key; False if it is taken."""
         receipts = self._state.for_writing(receipt.owner).receipts
-        return receipts.setdefault(receipt.key, receipt) is receipt
+        return _is_added(receipts, receipt.key, receipt)
 
     async def erase_receipts(self, tenant: str, *, before: datetime, limit: int) -> int:
         """Remove at most `limit` receipts older than a moment; how many."""
@@ -132,12 +169,12 @@ class InMemoryJournalWrites:
     async def add_tombstone(self, tombstone: Tombstone) -> bool:
         """Write a tombstone; False if it stands already."""
         tombstones = self._state.for_writing(tombstone.owner).tombstones
-        return tombstones.setdefault(tombstone.statement_hash, tombstone) is tombstone
+        return _is_added(tombstones, tombstone.statement_hash, tombstone)
 
     async def add_rejection(self, rejection: Rejection) -> bool:
         """Write a rejection; False if one of its hash and kind stands already."""
         rejections = self._state.for_writing(rejection.owner).rejections
-        return rejections.setdefault((rejection.statement_hash, rejection.kind), rejection) is rejection
+        return _is_added(rejections, (rejection.statement_hash, rejection.kind), rejection)
 
     async def erase_rejections(self, owner: Owner, hashes: Collection[bytes]) -> None:
         """Remove the rejections of these hashes, which a tombstone replaces."""

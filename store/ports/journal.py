@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from store.domain.journal import Event, Payload, Receipt, Rejection, Tombstone
+from store.domain.journal import Event, EventFilter, Payload, Receipt, Rejection, Tombstone
 from store.domain.owners import Owner
 from store.domain.people import Person
 from store.domain.vocabulary import EventKind, RejectionKind
@@ -16,6 +16,10 @@ class JournalReads(Protocol):
 
     def events(self, owner: Owner) -> AsyncIterator[Event]:
         """The owner's events by session and number."""
+        ...
+
+    async def entries(self, filter: EventFilter, *, start: int | None, limit: int) -> list[Event]:
+        """At most `limit` events of all owners by number: the first ones from a number on, or without one the last."""
         ...
 
     def receipts(self, owner: Owner) -> AsyncIterator[Receipt]:

@@ -1,11 +1,11 @@
 """Events, receipts, tombstones, rejections and people as they are exported from PostgreSQL."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, Table, select, text, tuple_
 
-from store.domain.journal import Event, Receipt, Rejection, Tombstone
+from store.domain.journal import Event, EventFilter, Receipt, Rejection, Tombstone
 from store.domain.owners import WHOLE_STORE, Owner
 from store.domain.people import Person
 from store.domain.vocabulary import EventKind, ReceiptKind, RejectionKind
@@ -46,6 +46,16 @@ class PostgresJournalReads:
         """The owner's events by session and number."""
         async for row in self._rows(events, owner, events.c.session_id, events.c.number):
             yield event_of(row)
+
+    async def entries(self, filter: EventFilter, *, start: int | None, limit: int) -> list[Event]:
+        """At most `limit` events of all owners by number: the first ones from a number on, or without one the last."""
+        key = (events.c.number, events.c.tenant_id, events.c.principal_id, events.c.session_id)
+        query = select(events).where(*_conditions(filter)).limit(limit)
+        if start is None:
+            rows = await self._session.fetch(query.order_by(*(column.desc() for column in key)))
+            return [event_of(row) for row in reversed(rows)]
+        rows = await self._session.fetch(query.where(events.c.number >= start).order_by(*key))
+        return [event_of(row) for row in rows]
 
     async def receipts(self, owner: Owner) -> AsyncIterator[Receipt]:
         """The owner's receipts by key."""
@@ -104,6 +114,19 @@ class PostgresJournalReads:
                 return
             last = tuple_(*(getattr(rows[-1], column.name) for column in table.primary_key if column in set(key)))
             rows = await self._session.fetch(batch.where(tuple_(*key) > last))
+
+
+def _conditions(filter: EventFilter) -> Iterator[ColumnElement[bool]]:
+    if filter.tenant is not None:
+        yield events.c.tenant_id == filter.tenant
+    if filter.principal is not None:
+        yield events.c.principal_id == filter.principal
+    if filter.kinds is not None:
+        yield events.c.kind.in_(sorted(kind.value for kind in filter.kinds))
+    if filter.since is not None:
+        yield events.c.occurred_at >= filter.since
+    if filter.until is not None:
+        yield events.c.occurred_at < filter.until
 
 
 def event_of(row: AnyRow) -> Event:

@@ -257,6 +257,7 @@ events = Table(
     PrimaryKeyConstraint("tenant_id", "principal_id", "session_id", "number"),
     _words("kind", EventKind),
 )
+Index("events_by_number", events.c.number)
 
 receipts = Table(
     "receipts",

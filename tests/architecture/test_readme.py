@@ -17,6 +17,7 @@ import pytest
 import typer
 from annotated_types import Ge, Gt, Le
 from graphql import GraphQLError, build_schema, parse, validate
+from prometheus_client.metrics import MetricWrapperBase
 
 from gateway.cli.answers import ExitCode
 from gateway.cli.application import program
@@ -251,6 +252,16 @@ def test_the_metrics_are_those_of_the_program() -> None:
     described = {word(row["Metric"]) for row in table("Logs and metrics", "Metric", "Labels", "Counts")}
 
     assert {name for name in names if not name.startswith("process_")} == described
+
+
+def test_the_labels_of_metrics_are_those_of_the_program() -> None:
+    rows = table("Logs and metrics", "Metric", "Labels", "Counts")
+    described = {
+        word(row["Metric"]).removesuffix("_total"): tuple(filter(None, row["Labels"].split(", "))) for row in rows
+    }
+    collectors = GatewayMetrics().registry._collector_to_names
+
+    assert described == {each._name: each._labelnames for each in collectors if isinstance(each, MetricWrapperBase)}
 
 
 def test_the_dependencies_are_those_of_the_project() -> None:

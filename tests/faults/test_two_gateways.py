@@ -21,7 +21,9 @@ OWNER = DEMO_OWNERS[0]
 DELETIONS = 20
 OF_OWNER = "tenant_id = $1 and principal_id = $2"
 # A deletion erases every belief that says the same: only those that nothing else says.
-BELIEFS = f"select min(id) as id from beliefs where {OF_OWNER} group by statement_hash having count(*) = 1"
+BELIEFS = f"""
+    select (array_agg(id))[1] as id from beliefs where {OF_OWNER} group by statement_hash having count(*) = 1
+"""
 RECEIPTS = f"select key from receipts where {OF_OWNER}"
 EVENTS = f"select memory_id, kind from events where {OF_OWNER} and kind in ('memory.rejected', 'memory.deleted')"
 

@@ -120,7 +120,7 @@ class Cluster:
             raise EmbeddedPostgresError(
                 f"The cluster in {self._data} is of PostgreSQL {major_version}, the programs in "
                 f"{self._binaries.directory} are of {self._binaries.version}: use programs of PostgreSQL "
-                f"{major_version}, or dump it with those and restore the dump into a new directory."
+                f"{major_version}, or run `belief-gateway upgrade`, which needs those once."
             )
 
     def _create(self, start_lock: int) -> None:

@@ -97,30 +97,48 @@ class EmbeddedServer:
                 self._leave()
 
     @contextmanager
-    def alone(self) -> Iterator["Databases"]:
-        """Use the server as its only user; who would start meanwhile waits. Raises where somebody uses it."""
+    def reserved(self) -> Iterator[int]:
+        """Keep everybody else from the server, which is not started by it; raises where somebody uses it.
+
+        Gives the descriptor of the start lock, for `run_reserved`. Who would start the server meanwhile waits.
+        """
         with self._refusals_explained():
             account = self._prepare_root()
             with self._start_lock() as start_lock:
                 account.own(self._root / _START_LOCK)
                 users = shared_lock(self._root / _USERS_LOCK)
-                account.own(self._root / _USERS_LOCK)
-                if not try_exclusive(users):
-                    os.close(users)
-                    raise EmbeddedPostgresError(f"The PostgreSQL in {self._root} is in use: stop the gateway first.")
-                self._users = users
-                self._cluster = Cluster(
-                    self._root,
-                    account=account,
-                    binaries=find_binaries(self._binaries),
-                    socket_directory=self._settle_socket_directory(account),
-                    durable=self._durable,
-                )
                 try:
-                    self._cluster.start(start_lock)
-                    yield Databases(self._cluster)
+                    account.own(self._root / _USERS_LOCK)
+                    if not try_exclusive(users):
+                        raise EmbeddedPostgresError(
+                            f"The PostgreSQL in {self._root} is in use: stop the gateway first."
+                        )
+                    yield start_lock
                 finally:
-                    self._leave()
+                    os.close(users)
+
+    @contextmanager
+    def run_reserved(self, start_lock: int) -> Iterator[Databases]:
+        """Run the reserved server until the block is left."""
+        account = self._prepare_root()
+        self._cluster = Cluster(
+            self._root,
+            account=account,
+            binaries=find_binaries(self._binaries),
+            socket_directory=self._settle_socket_directory(account),
+            durable=self._durable,
+        )
+        try:
+            self._cluster.start(start_lock)
+            yield Databases(self._cluster)
+        finally:
+            self._stop()
+
+    @contextmanager
+    def alone(self) -> Iterator[Databases]:
+        """Run the server as its only user until the block is left; raises where somebody uses it."""
+        with self.reserved() as start_lock, self.run_reserved(start_lock) as databases:
+            yield databases
 
     def create_database(self, name: str) -> None:
         """Create the database unless it exists, and drop what a broken-off restore left beside it.
@@ -218,16 +236,21 @@ class EmbeddedServer:
 
     def _leave(self) -> None:
         """Give up our share, under the start lock; the last one stops the server."""
-        cluster, users, self._users = self._started_cluster, self._users, None
+        users, self._users = self._users, None
         assert users is not None
         try:
             if try_exclusive(users):
-                cluster.stop()
-                if cluster.socket_directory != self._root:
-                    (self._root / _SOCKET_RECORD).unlink()
-                    shutil.rmtree(cluster.socket_directory)
+                self._stop()
         finally:
             os.close(users)
+
+    def _stop(self) -> None:
+        """Stop the server that nobody uses, and remove what its socket needed."""
+        cluster = self._started_cluster
+        cluster.stop()
+        if cluster.socket_directory != self._root:
+            (self._root / _SOCKET_RECORD).unlink()
+            shutil.rmtree(cluster.socket_directory)
 
 
 def _can_hold_socket(directory: Path) -> bool:

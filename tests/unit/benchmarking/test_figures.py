@@ -33,7 +33,9 @@ def measured(rate: float, server_cpu: float) -> Round:
 
 
 def probed(p50: float, label: str = "1,000") -> Probe:
-    return Probe(group="depth", label=label, p50=p50, server_cpu=0.5, database_cpu=0.1, multiple=1.0)
+    return Probe(
+        group="depth", label=label, p50=p50, server_cpu=0.5, database_cpu=p50 / 2, multiple=1.0, cpu_multiple=1.0
+    )
 
 
 FIGURES = Figures(
@@ -104,7 +106,10 @@ def test_the_report_holds_every_part() -> None:
 
 
 def test_multiples_are_held_to_the_first_probe() -> None:
-    assert [1.0, 1.5] == [probe.multiple for probe in held_to_first(FIGURES.probes)]
+    held = held_to_first(FIGURES.probes)
+
+    assert [1.0, 1.5] == [probe.multiple for probe in held]
+    assert [1.0, 2.0 / 1.5] == [probe.cpu_multiple for probe in held]
 
 
 def test_principals_are_asked_over_all_of_them() -> None:

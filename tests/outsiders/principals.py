@@ -1,0 +1,67 @@
+"""Three principals, two of them in one tenant, whose beliefs are alike in everything but what tells them apart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from gateway.service.cursors import encode_cursor
+from store.domain.memories import MemoryRecord
+from store.domain.owners import Owner
+from store.domain.vocabulary import MemoryStatus, Sensitivity
+from tests.factories import NOW, identifier, memory, owner
+
+PRINCIPALS = (owner("ada"), owner("bo"), owner("ada", tenant="inland"))
+_NAMES = ("Quillon", "Brimsel", "Tarvock")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belongings:
+    """What is one principal's own, and what a stranger could hold of it."""
+
+    owner: Owner
+    name: str
+    session: UUID
+    records: Sequence[MemoryRecord]
+
+    @property
+    def ids(self) -> list[str]:
+        """The identifiers of the beliefs."""
+        return [str(record.id) for record in self.records]
+
+    @property
+    def cursors(self) -> list[str]:
+        """The cursor of each belief."""
+        return [encode_cursor(record.store_position, record.id) for record in self.records]
+
+    @property
+    def traces(self) -> set[str]:
+        """Texts that no answer to anybody else may hold."""
+        return {*self.ids, *self.cursors, str(self.session), self.name}
+
+
+def belongings(number: int) -> Belongings:
+    """The beliefs of the principal of that number: one with every field and every link, and those it leads to."""
+    name, whose, session = _NAMES[number], PRINCIPALS[number], UUID(int=2**64 + number)
+    ids = [identifier(100 * (number + 1) + index) for index in range(5)]
+    # A link to a belief of each of the others too, as no path makes one.
+    strangers = [identifier(100 * (other + 1)) for other in range(len(PRINCIPALS)) if other != number]
+    shared: dict[str, Any] = {"owner": whose, "source_session_id": session}
+    times = ("last_evidence_at", "last_used_at", "last_reinforced_at", "expires_at", "valid_to")
+    whole: dict[str, Any] = {time: NOW + timedelta(days=1) for time in times} | {
+        "flagged_for_review": True,
+        "formation_run_id": UUID(int=2**65 + number),
+        "consolidation_policy_version": "1",
+    }
+    newest, old, older, opposite, hidden = ids
+    records = (
+        memory(f"{name} sails", subject=name, id=newest, conflicts_with=(opposite, *strangers), **whole, **shared),
+        memory("Rows", id=old, status=MemoryStatus.SUPERSEDED, superseded_by=newest, **shared),
+        memory("Drifts", id=older, status=MemoryStatus.SUPERSEDED, superseded_by=old, conflicts_with=(old,), **shared),
+        memory("Never sails", id=opposite, conflicts_with=(newest,), sensitivity=Sensitivity.SENSITIVE, **shared),
+        memory("Sinks", id=hidden, status=MemoryStatus.SUPERSEDED, superseded_by=strangers[0], **shared),
+    )
+    # Interleaved, as they would have been written.
+    placed = [replace(record, store_position=10 * index + number + 1) for index, record in enumerate(records)]
+    return Belongings(owner=whose, name=name, session=session, records=placed)
