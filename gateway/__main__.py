@@ -1,6 +1,20 @@
 """`python -m gateway`, and the console command: the command line."""
 
-from gateway.cli.application import main
+import sys
+
+INTERRUPTED = 130
+"""What a shell expects of a program that Ctrl-C ended."""
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        # Here and not above: it takes a second, in which Ctrl-C has nothing to stop, and should show no traceback.
+        from gateway.cli.application import main as run  # noqa: PLC0415
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    run()
+
 
 if __name__ == "__main__":
     main()

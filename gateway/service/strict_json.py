@@ -14,7 +14,7 @@ from gateway.service.errors import MalformedRequest
 JSON_DEPTH_MAX = 64
 JSON_INTEGER_DIGITS_MAX = 64
 
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*"?|[\[\]{}]', re.DOTALL)
 """A string, whole, or one bracket."""
 
 

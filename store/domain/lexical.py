@@ -63,9 +63,11 @@ _EMOJI = (
     "\U0001f000-\U0001f0ff\U0001f10d-\U0001faff"
 )
 
-_ASCII_COMPOUND = re.compile(r"[a-z0-9]+(?:[-./:@+][a-z0-9]+)*+")
+# No group is possessive, though nothing behind one could make it give way: Python before 3.11.5 matches such groups
+# wrongly, and some of them without end.
+_ASCII_COMPOUND = re.compile(r"[a-z0-9]+(?:[-./:@+][a-z0-9]+)*")
 # An underscore is part of \w and no part of a word: it is a space by the time this is asked.
-_COMPOUND = re.compile(rf"[\w{_MARKS}]++(?:[-./:@+][\w{_MARKS}]++)*+")
+_COMPOUND = re.compile(rf"[\w{_MARKS}]++(?:[-./:@+][\w{_MARKS}]++)*")
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}][{_UNSPACED}{_MARKS}]*+")
 _JOINERS_BY_LEVEL = (re.compile("/"), re.compile("[:@+]"), re.compile("[-.]"))
@@ -74,8 +76,8 @@ _REGIONAL_INDICATOR = "[\U0001f1e6-\U0001f1ff]"
 _EMOJI_MODIFIERS = f"[{_MARKS}\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*+"
 # Two arrows (shaking heads) are no emoji of their own here, but members of sequences.
 _EMOJI_SEQUENCE = re.compile(
-    f"[{_EMOJI}](?:(?<={_REGIONAL_INDICATOR}){_REGIONAL_INDICATOR})?+{_EMOJI_MODIFIERS}"
-    f"(?:\u200d[{_EMOJI}\u2194\u2195]{_EMOJI_MODIFIERS})*+"
+    f"[{_EMOJI}](?:(?<={_REGIONAL_INDICATOR}){_REGIONAL_INDICATOR})?{_EMOJI_MODIFIERS}"
+    f"(?:\u200d[{_EMOJI}\u2194\u2195]{_EMOJI_MODIFIERS})*"
 )
 _VARIATION_SELECTOR = re.compile("[\ufe00-\ufe0f]")
 

@@ -1,4 +1,8 @@
-"""The counts of an overview, in one pass over the owner's visible rows."""
+"""The counts of an overview, in one pass over the owner's visible rows, level by level.
+
+Each level is a range of an index, so that rows above the ceiling are not even passed by: how long it takes would tell
+how many there are.
+"""
 
 from collections.abc import Sequence
 
@@ -7,9 +11,9 @@ from sqlalchemy import text
 from store.domain.overviews import CONFIDENCE_BANDS, MemoryOverview
 from store.postgres.classes import EFFECTIVE_STATUS
 from store.postgres.codes import BELIEF_TYPES, SENSITIVITIES, STATUSES
-from store.postgres.predicates import visible
+from store.postgres.predicates import owned
 from store.postgres.sessions import AnyRow
-from store.postgres.tables import IN_ORDER_OF_POSITION
+from store.postgres.tables import IN_CLASSES
 
 # A row of the answer counts one value of one column: `of` is grouping()'s bit mask, in which that column's bit is 0.
 OVERVIEW = text(f"""
@@ -20,7 +24,10 @@ OVERVIEW = text(f"""
             least(floor(m.confidence * {CONFIDENCE_BANDS}), {CONFIDENCE_BANDS - 1})::integer as band,
             to_char(m.created_at at time zone 'UTC', 'YYYY-MM') as month,
             m.flagged_for_review as flagged
-        from beliefs m where {visible("m")} and m.{IN_ORDER_OF_POSITION}
+        from generate_series(0, CAST(:ceiling AS integer)) visible (sensitivity) cross join lateral (
+            select * from beliefs stored
+            where {owned("stored")} and stored.sensitivity = visible.sensitivity and stored.{IN_CLASSES} offset 0
+        ) m
     ) shown
     group by grouping sets ((status), (belief_type), (sensitivity), (band), (month), ())
 """)

@@ -1,6 +1,7 @@
 """Modules are small, documented, well named and used."""
 
 import ast
+import re
 import tomllib
 from pathlib import Path
 
@@ -58,3 +59,9 @@ def test_every_module_is_reached_from_an_entry_point() -> None:
     reached |= {module.rsplit(".", depth)[0] for module in reached for depth in range(1, module.count(".") + 1)}
 
     assert set() == graph.modules - reached
+
+
+def test_no_group_of_a_pattern_is_possessive() -> None:
+    """Python before 3.11.5 matches such groups wrongly, and some of them without end."""
+    possessive = re.compile(r"(?<!\\)\)[*+?]\+")
+    assert [] == [str(path) for path in python_files(*PACKAGES) if possessive.search(text_of(path))]

@@ -1,7 +1,7 @@
 """Words that nothing but the belief itself may hold, and nothing at all once it is deleted.
 
-Invented words stand in statements, a subject and a person's name. They are served, searched, reviewed, reinforced, and
-sent in every request that fails. No log and no metric ever holds one, at any level and in either format. After the
+Invented words stand in statements, a subject and a person's name. They are served, searched, reviewed, found untrue,
+reinforced, deleted, each write twice, and sent in every request that fails and every import that is refused. No log and no metric ever holds one, at any level and in either format. After the
 deletion no column, statistic or dump does, and no path forms the statement again.
 Source: belief store decisions, Review and delete; Metrics; the store on PostgreSQL, Erasure on disk.
 """
@@ -161,18 +161,34 @@ async def serve_and_review(client: httpx.AsyncClient) -> tuple[str, str]:
     mutation += ' idempotencyKey: "dismiss"}) { memory { statement } } }'
     answered = await client.post("/graphql", json={"query": mutation})
     assert IN_TWO_SCOPES == answered.json()["data"]["reviewMemory"]["memory"]["statement"]
+    first, again = [await reject(client, other) for _ in range(2)]
+    assert ("retired", IN_TWO_SCOPES) == (first.json()["status"], first.json()["statement"])
+    assert first.content == again.content
     return of_a_person["id"], other
 
 
-async def delete(client: httpx.AsyncClient, over_rest: str, over_graphql: str) -> None:
-    response = await client.delete(
-        f"/v1/memories/{over_rest}", params={"ceiling": "internal"}, headers={"idempotency-key": "deleted"}
+async def reject(client: httpx.AsyncClient, id: str) -> httpx.Response:
+    """Say that a belief is untrue, under one key however often."""
+    return await client.post(
+        f"/v1/memories/{id}/review",
+        params={"ceiling": "internal"},
+        headers={"idempotency-key": "untrue"},
+        json={"outcome": "untrue"},
     )
-    assert 204 == response.status_code
+
+
+async def delete(client: httpx.AsyncClient, over_rest: str, over_graphql: str) -> None:
+    """Delete both, twice each; the review of one is repeated when there is nothing left to show."""
     mutation = f'mutation {{ deleteMemory(input: {{id: "{over_graphql}", ceiling: INTERNAL,'
     mutation += ' idempotencyKey: "deleted-too"}) { deletedId } }'
-    answered = await client.post("/graphql", json={"query": mutation})
-    assert over_graphql == answered.json()["data"]["deleteMemory"]["deletedId"]
+    for _ in range(2):
+        response = await client.delete(
+            f"/v1/memories/{over_rest}", params={"ceiling": "internal"}, headers={"idempotency-key": "deleted"}
+        )
+        assert 204 == response.status_code
+        answered = await client.post("/graphql", json={"query": mutation})
+        assert over_graphql == answered.json()["data"]["deleteMemory"]["deletedId"]
+    assert 404 == (await reject(client, over_graphql)).status_code
 
 
 async def held_by_column(place: Place) -> dict[str, set[str]]:
