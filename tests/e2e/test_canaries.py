@@ -1,8 +1,9 @@
 """Words that nothing but the belief itself may hold, and nothing at all once it is deleted.
 
 Invented words stand in statements, a subject and a person's name. They are served, searched, reviewed, found untrue,
-reinforced, deleted, each write twice, and sent in every request that fails and every import that is refused. No log and no metric ever holds one, at any level and in either format. After the
-deletion no column, statistic or dump does, and no path forms the statement again.
+reinforced, deleted, each write twice, and sent in every request that fails and every import that is refused. No log and
+no metric ever holds one, at any level and in either format. After the deletion no column, statistic or dump does, and
+no path forms the statement again.
 Source: belief store decisions, Review and delete; Metrics; the store on PostgreSQL, Erasure on disk.
 """
 
