@@ -10,6 +10,7 @@ from sqlalchemy import QueuePool
 
 from store.ports.errors import StoreContention
 from store.ports.store import Result, Transaction
+from store.postgres.encoding import RecurringShapes
 from store.postgres.engine import create_engine
 from store.postgres.facts import PostgresFactReads, PostgresFactWrites
 from store.postgres.failures import judged_failures
@@ -67,6 +68,7 @@ class PostgresStore:
         self._engine = create_engine(url, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds)
         self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self._writing = self._engine.execution_options(isolation_level="READ COMMITTED")
+        self._shapes = RecurringShapes()
 
     @property
     def connections(self) -> ConnectionCounts:
@@ -80,7 +82,7 @@ class PostgresStore:
         """Open a consistent read view. It takes a connection with its first operation."""
         async with open_session(self._reading) as session:
             yield PostgresSnapshot(
-                memories=PostgresMemoryReads(session),
+                memories=PostgresMemoryReads(session, self._shapes),
                 journal=PostgresJournalReads(session),
                 tokens=PostgresTokenReads(session),
                 facts=PostgresFactReads(session),
@@ -114,16 +116,16 @@ class PostgresStore:
 
     async def _attempt(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async with open_session(self._writing) as session:
-            result = await work(_transaction(session))
+            result = await work(_transaction(session, self._shapes))
             await session.commit()
             return result
 
 
-def _transaction(session: Session) -> PostgresTransaction:
+def _transaction(session: Session, shapes: RecurringShapes) -> PostgresTransaction:
     sequences = Sequences(session)
     return PostgresTransaction(
         memories=PostgresMemoryWrites(session, sequences),
-        shown=PostgresMemoryReads(session),
+        shown=PostgresMemoryReads(session, shapes),
         journal=PostgresJournalWrites(session, sequences),
         tokens=PostgresTokenWrites(session),
         facts=PostgresFactWrites(session),
