@@ -206,6 +206,7 @@ def application(services: Services, metrics: GatewayMetrics, deadlines: Deadline
             trusted=_trusted_documents(settings),
             count_document=metrics.document,
             deadlines=deadlines,
+            encoded_pages=settings.encoded_pages,
             policy=Policy(
                 rate_limits=services.rate_limits,
                 introspection=settings.introspection,

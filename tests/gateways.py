@@ -14,7 +14,7 @@ from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, TrustedDocuments
 from gateway.http.deadlines import Deadlines
 from gateway.http.exchanges import Exchanges
 from gateway.http.policy import DEFAULT_POLICY, Policy
-from gateway.service.environment import Environment
+from gateway.service.environment import Environment, Measures, NoMeasures
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
 from store.domain.lexical import LEXICAL_VERSION
@@ -99,13 +99,16 @@ async def serving(
     trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
     policy: Policy = DEFAULT_POLICY,
     deadlines: Deadlines | None = None,
+    measures: Measures | None = None,
+    encoded_pages: bool = True,
 ) -> AsyncIterator[Gateway]:
     """Serve a store until the block is left; without `memory` the memory surface is off."""
     await prepare(store)
     clock = Clock()
     tokens = TokenService(store, clock=clock, new_id=uuid4)
+    environment = Environment(keyring=KEYRING, clock=clock, measures=measures or NoMeasures())
     app = build_app(
-        memories=PublicMemoryService(store, Environment(keyring=KEYRING, clock=clock)) if memory else None,
+        memories=PublicMemoryService(store, environment) if memory else None,
         tokens=tokens,
         ready=store.check,
         version="1.2.3",
@@ -113,6 +116,7 @@ async def serving(
         trusted=trusted,
         policy=policy,
         deadlines=deadlines,
+        encoded_pages=encoded_pages,
     )
     try:
         yield Gateway(store=store, app=app, tokens=tokens, clock=clock)
