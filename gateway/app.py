@@ -77,6 +77,7 @@ def build_app(  # noqa: PLR0913 # everything that a deployment decides
             count_document=count_document,
             introspection=policy.introspection,
             reports=reports,
+            encoded_pages=encoded_pages,
         ),
         *(
             []

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 from uuid import UUID
 
 from gateway.service.cursors import encode_cursor
@@ -47,11 +48,15 @@ class MemoryPage:
         return self.edges[-1].cursor if self.has_next_page and self.edges else None
 
 
+MemoryRow: TypeAlias = EncodedRow
+"""One belief of a page as JSON; `cursor_of` tells its cursor."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedMemoryPage:
     """What MemoryPage holds, each view as JSON."""
 
-    rows: Sequence[EncodedRow]
+    rows: Sequence[MemoryRow]
     has_next_page: bool | None
     has_previous_page: bool | None
 
@@ -61,7 +66,7 @@ class EncodedMemoryPage:
         return cursor_of(self.rows[-1]) if self.has_next_page and self.rows else None
 
 
-def cursor_of(row: EncodedRow) -> str:
+def cursor_of(row: MemoryRow) -> str:
     """The cursor of a row."""
     return encode_cursor(row.position, row.id)
 
