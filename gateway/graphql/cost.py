@@ -8,9 +8,10 @@ document, whatever it expands to.
 Introspection has a bound of its own and no share in the other: what tools ask of the schema depends on no belief.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from graphql import (
     DirectiveNode,
@@ -65,6 +66,9 @@ INTROSPECTION_COST_MAX = 40_000
 INTROSPECTION = 2_000
 """What introspection is charged with, however much it shows within its bound."""
 
+KNOWN_PRICES_MAX = 1_000
+"""Prices that are remembered, each of an operation with the numbers and Booleans among its variables."""
+
 _LINK_SIZES: Mapping[str, int] = {
     "Memory.conflictsWithMemories": CONFLICTS_MAX,
     "Memory.supersedes": SUPERSEDED_MAX,
@@ -79,6 +83,7 @@ _LIST_SIZES: Mapping[str, int] = {
     "MemoryOverview.confidenceBands": 5,
     "MemoryOverview.months": 120,
 }
+_PricedValue: TypeAlias = tuple[str, float | bool | None]
 _PAGE_LISTS = frozenset({"MemoryConnection.edges", "MemoryConnection.nodes"})
 
 
@@ -112,6 +117,9 @@ class Pricing:
             if coordinate not in _PAGE_LISTS
         }
         self._sizes["Query.__type"] = known["Query.__type"]
+        self._known: OrderedDict[
+            tuple[int, frozenset[tuple[str, _PricedValue]]], tuple[OperationDefinitionNode, Cost]
+        ] = OrderedDict()
 
     def check(
         self,
@@ -120,7 +128,7 @@ class Pricing:
         variables: Mapping[str, Any],  # Any: JSON
     ) -> int:
         """The points of a valid operation. Raises LimitExceeded beyond the maximum."""
-        cost = self.price(document, operation, variables)
+        cost = self._price(document, operation, variables)
         for limit, value, maximum in (
             ("introspection_cost", cost.introspection, INTROSPECTION_COST_MAX),
             ("cost", cost.points, COST_MAX),
@@ -128,6 +136,25 @@ class Pricing:
             if value > maximum:
                 raise LimitExceeded(limit, value=value, maximum=maximum, counted_to_the_end=True)
         return cost.points + (INTROSPECTION if cost.introspection else 0)
+
+    def _price(
+        self,
+        document: DocumentNode,
+        operation: OperationDefinitionNode,
+        variables: Mapping[str, Any],  # Any: JSON
+    ) -> Cost:
+        """The same as `price`, remembered for what of the variables it depends on."""
+        key = id(operation), frozenset((name, _priced(value)) for name, value in variables.items())
+        known = self._known.get(key)
+        # The operation is kept beside its price, lest another one take its place in memory.
+        if known is not None and known[0] is operation:
+            self._known.move_to_end(key)
+            return known[1]
+        cost = self.price(document, operation, variables)
+        self._known[key] = operation, cost
+        if len(self._known) > KNOWN_PRICES_MAX:
+            self._known.popitem(last=False)
+        return cost
 
     def price(
         self,
@@ -244,6 +271,15 @@ class _Walk:
 
     def _stands(self, directives: Sequence[DirectiveNode] | None) -> bool:
         return all(holds(directive, self._values) for directive in directives or ())
+
+
+def _priced(value: Any) -> _PricedValue:  # Any: JSON
+    """What a price can depend on: numbers, Booleans, and whether there is a text at all."""
+    kind = type(value).__name__
+    if value is None or isinstance(value, bool | int | float):
+        # A Boolean, an integer and a float are equal in Python, and none of them may stand for another one.
+        return kind, value
+    return kind, isinstance(value, str) and bool(value.strip())
 
 
 def _values(operation: OperationDefinitionNode, variables: Mapping[str, Any]) -> Mapping[str, Any]:  # Any: JSON

@@ -174,10 +174,7 @@ class GraphQLEndpoint:
         """What becomes of an operation that shows one page of plain values; None for any other."""
         if self._pages is None:
             return None
-        try:
-            return await self._pages.answer(exchange, document, operation, asked.variables)
-        finally:
-            await exchange.close()
+        return await self._pages.answer(exchange, document, operation, asked.variables)
 
     async def _execute(
         self, exchange: Exchange | None, asked: GraphQLRequest, document: DocumentNode

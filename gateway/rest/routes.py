@@ -52,7 +52,7 @@ class _MemoryHandlers:
         selection = parse_selection(values)
         paging = parse_paging(values)
         await admitted.charge(_page_cost(selection, paging))
-        async with self._memories.reading() as reading:
+        async with self._memories.reading(single=selection.text is None) as reading:
             if self._encoded_pages:
                 encoded = await reading.browse_encoded(admitted.principal, selection, paging, WHOLE_ROW)
                 return encoded_page_response(encoded)
@@ -65,7 +65,7 @@ class _MemoryHandlers:
         values = parse_query(request.scope["query_string"], READ.parameters)
         ceiling = parse_ceiling(values)
         await admitted.charge(STATEMENT + MEMORY_SHOWN)
-        async with self._memories.reading() as reading:
+        async with self._memories.reading(single=True) as reading:
             view = await reading.read(admitted.principal, id, ceiling)
         return json_response(view)
 

@@ -67,6 +67,7 @@ class PostgresStore:
     def __init__(self, url: str, *, pool_size: int = 10, pool_timeout_seconds: float = 5.0) -> None:
         self._engine = create_engine(url, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds)
         self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        self._single = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._writing = self._engine.execution_options(isolation_level="READ COMMITTED")
         self._shapes = RecurringShapes()
 
@@ -81,12 +82,13 @@ class PostgresStore:
     async def snapshot(self) -> AsyncIterator[PostgresSnapshot]:
         """Open a consistent read view. It takes a connection with its first operation."""
         async with open_session(self._reading) as session:
-            yield PostgresSnapshot(
-                memories=PostgresMemoryReads(session, self._shapes),
-                journal=PostgresJournalReads(session),
-                tokens=PostgresTokenReads(session),
-                facts=PostgresFactReads(session),
-            )
+            yield _snapshot(session, self._shapes)
+
+    @asynccontextmanager
+    async def single_read(self) -> AsyncIterator[PostgresSnapshot]:
+        """Open a view for one operation, which is one statement: without BEGIN and ROLLBACK, each a round trip."""
+        async with open_session(self._single) as session:
+            yield _snapshot(session, self._shapes)
 
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         """Run the work in one transaction and commit; run it again, from the start, after a contention.
@@ -119,6 +121,15 @@ class PostgresStore:
             result = await work(_transaction(session, self._shapes))
             await session.commit()
             return result
+
+
+def _snapshot(session: Session, shapes: RecurringShapes) -> PostgresSnapshot:
+    return PostgresSnapshot(
+        memories=PostgresMemoryReads(session, shapes),
+        journal=PostgresJournalReads(session),
+        tokens=PostgresTokenReads(session),
+        facts=PostgresFactReads(session),
+    )
 
 
 def _transaction(session: Session, shapes: RecurringShapes) -> PostgresTransaction:

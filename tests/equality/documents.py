@@ -31,7 +31,7 @@ OTHER_ROOTS = (
     "__typename",
     "viewer { scopes }",
     "gateway { version }",
-    "memoryOverview(ceiling: INTERNAL) { flagged }",
+    "memoryOverview(ceiling: INTERNAL) { __typename }",
     'memory(id: "00000000-0000-4000-8000-000000000001", ceiling: PUBLIC) { id }',
 )
 BOOLEANS = ("yes", "no", "unset")
@@ -116,8 +116,10 @@ def _page_info(draw: st.DrawFn) -> str:
 
 
 def _edges(draw: st.DrawFn, writing: Writing) -> str:
-    parts = ["cursor", "place: cursor", "__typename", f"node {_node(draw, writing)}"]
-    chosen = draw(st.lists(st.sampled_from(parts), min_size=1, max_size=4))
+    kinds = draw(
+        st.lists(st.sampled_from(("cursor", "place: cursor", "__typename", "node", "node")), min_size=1, max_size=4)
+    )
+    chosen = [f"node {_node(draw, writing)}" if kind == "node" else kind for kind in kinds]
     return f"edges {{ {_selections(draw, writing, 'MemoryEdge', chosen)} }}"
 
 

@@ -61,12 +61,12 @@ class FastPages:
             return None
         selection, paging = _request(arguments)
         opposite = Slot.HAS_NEXT if paging.walks_back else Slot.HAS_PREVIOUS
-        reads = exchange.reads
         try:
-            page = await reads.ask(
+            page = await exchange.ask_once(
                 lambda reading: reading.browse_encoded(
-                    reads.principal, selection, paging, plan.shape, with_opposite=opposite in plan.flags
-                )
+                    exchange.principal, selection, paging, plan.shape, with_opposite=opposite in plan.flags
+                ),
+                single=selection.text is None,
             )
         except Exception as error:  # noqa: BLE001 # whatever it is, it is judged where errors of fields are
             return ExecutionResult({plan.key: None}, [located_error(error, plan.nodes, [plan.key])])
