@@ -60,11 +60,10 @@ def build_app(  # noqa: PLR0913 # everything that a deployment decides
     `ready` returns while the store can serve and raises otherwise; `exchanges` is told of every exchange,
     `count_document` of every GraphQL document, whether it was known. Raises InvalidManifest for a trusted document
     that the schema refuses. The `policy` holds for both transports. By `deadlines` the server tells that it stops.
-    With `encoded_pages` off, pages are made of records alone; no answer tells the difference.
+    With `encoded_pages` off, pages are made of records alone, slower and the same.
     Source: Memory read API, Mounting.
     """
-    reports = exchanges or NoExchanges()
-    deadlines = deadlines or Deadlines()
+    reports, deadlines = exchanges or NoExchanges(), deadlines or Deadlines()
     admission = Admission(tokens, policy.rate_limits)
     routes = [
         *health_routes(ready=partial(_check_readiness, deadlines, ready)),
