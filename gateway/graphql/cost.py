@@ -8,7 +8,6 @@ document, whatever it expands to.
 Introspection has a bound of its own and no share in the other: what tools ask of the schema depends on no belief.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -40,6 +39,7 @@ from graphql import (
 )
 from graphql.type import SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef
 
+from gateway.graphql.document_notes import DocumentNotes
 from gateway.graphql.limits import INTROSPECTION_FIELDS, LimitExceeded
 from gateway.graphql.selection import holds
 from gateway.service.costs import (
@@ -65,9 +65,6 @@ INTROSPECTION_COST_MAX = 40_000
 """Values of the schema that introspection may show, as estimated; the query of common tools is at 14,612."""
 INTROSPECTION = 2_000
 """What introspection is charged with, however much it shows within its bound."""
-
-KNOWN_PRICES_MAX = 1_000
-"""Prices that are remembered, each of an operation with the numbers and Booleans among its variables."""
 
 _LINK_SIZES: Mapping[str, int] = {
     "Memory.conflictsWithMemories": CONFLICTS_MAX,
@@ -117,9 +114,7 @@ class Pricing:
             if coordinate not in _PAGE_LISTS
         }
         self._sizes["Query.__type"] = known["Query.__type"]
-        self._known: OrderedDict[
-            tuple[int, frozenset[tuple[str, _PricedValue]]], tuple[OperationDefinitionNode, Cost]
-        ] = OrderedDict()
+        self._known: DocumentNotes[frozenset[tuple[str, _PricedValue]], Cost] = DocumentNotes()
 
     def check(
         self,
@@ -144,17 +139,8 @@ class Pricing:
         variables: Mapping[str, Any],  # Any: JSON
     ) -> Cost:
         """The same as `price`, remembered for what of the variables it depends on."""
-        key = id(operation), frozenset((name, _priced(value)) for name, value in variables.items())
-        known = self._known.get(key)
-        # The operation is kept beside its price, lest another one take its place in memory.
-        if known is not None and known[0] is operation:
-            self._known.move_to_end(key)
-            return known[1]
-        cost = self.price(document, operation, variables)
-        self._known[key] = operation, cost
-        if len(self._known) > KNOWN_PRICES_MAX:
-            self._known.popitem(last=False)
-        return cost
+        priced = frozenset((name, _priced(value)) for name, value in variables.items())
+        return self._known.find(document, operation, priced, lambda: self.price(document, operation, variables))
 
     def price(
         self,

@@ -90,5 +90,5 @@ async def test_what_is_planned_and_what_is_executed(pair: Pair, selection: str, 
     await compare(pair, secret, document)
 
     [endpoint] = [route.endpoint for route in pair.fast.gateway.app.routes if getattr(route, "path", "") == "/graphql"]  # type: ignore[attr-defined] # a Route
-    [(_, plan)] = endpoint._pages._plans._known.values()
-    assert is_planned is (plan is not None)
+    [(_, notes)] = endpoint._pages._plans._known._documents.values()
+    assert [is_planned] == [plan is not None for plan in notes.values()]

@@ -10,7 +10,6 @@ from typing import Any
 from graphql import (
     DocumentNode,
     ExecutionResult,
-    FragmentDefinitionNode,
     GraphQLError,
     GraphQLSchema,
     OperationDefinitionNode,
@@ -52,7 +51,7 @@ class FastPages:
         )
         if isinstance(coerced, list):
             return None
-        plan = self._plans.find(operation, _fragments(document), coerced)
+        plan = self._plans.find(document, operation, coerced)
         if plan is None:
             return None
         try:
@@ -71,14 +70,6 @@ class FastPages:
         except Exception as error:  # noqa: BLE001 # whatever it is, it is judged where errors of fields are
             return ExecutionResult({plan.key: None}, [located_error(error, plan.nodes, [plan.key])])
         return _rendered(plan, page)
-
-
-def _fragments(document: DocumentNode) -> Mapping[str, FragmentDefinitionNode]:
-    return {
-        definition.name.value: definition
-        for definition in document.definitions
-        if isinstance(definition, FragmentDefinitionNode)
-    }
 
 
 def _request(arguments: Mapping[str, Any]) -> tuple[MemorySelection, MemoryPaging]:  # Any: as the schema has it

@@ -5,13 +5,13 @@ directives are resolved by the library's own functions, so that the order of key
 selected (a link, a count, two unlike rows, another field beside the page) there is no plan.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TypeAlias
 
 from graphql import (
+    DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     GraphQLError,
@@ -31,16 +31,14 @@ from graphql.execution.values import VariableValues
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 
 from gateway.graphql.answer_size import VALUES_MAX
+from gateway.graphql.document_notes import DocumentNotes
 from gateway.service.memory_requests import PAGE_LIMIT_MAX
 from gateway.views.memories import MemoryView
 from gateway.views.memory_rows import shown_member
 from store.domain.encodings import ConstantMember, Member, RowShape
 
-PLANS_MAX = 500
-"""Plans that are kept, as many as documents; one is kept for each choice of the variables that directives name."""
 TYPE_NAME = "__typename"
 
-Fragments: TypeAlias = Mapping[str, FragmentDefinitionNode]
 Groups: TypeAlias = Mapping[str, list[FieldDetails]]
 
 
@@ -91,32 +89,25 @@ class Plans:
         self._schema = schema
         self.field: GraphQLField = _object_type(schema, "Query").fields["memories"]
         self._view_fields = _view_fields(_object_type(schema, "Memory"))
-        self._known: OrderedDict[
-            tuple[int, frozenset[tuple[str, bool | None]]], tuple[OperationDefinitionNode, PagePlan | None]
-        ] = OrderedDict()
+        self._known: DocumentNotes[frozenset[tuple[str, bool | None]], PagePlan | None] = DocumentNotes()
 
     def find(
-        self, operation: OperationDefinitionNode, fragments: Fragments, variables: VariableValues
+        self, document: DocumentNode, operation: OperationDefinitionNode, variables: VariableValues
     ) -> PagePlan | None:
         """The plan of a valid query under these variables; None where it must be executed."""
         # Of the variables, only those that directives name change what is selected: Booleans, or null by mistake.
         chosen = frozenset(
             (name, value) for name, value in variables.coerced.items() if value is None or isinstance(value, bool)
         )
-        key = id(operation), chosen
-        known = self._known.get(key)
-        # The operation is kept beside its plan, lest another one take its place in memory.
-        if known is not None and known[0] is operation:
-            self._known.move_to_end(key)
-            return known[1]
+        return self._known.find(document, operation, chosen, lambda: self._plan(document, operation, variables))
+
+    def _plan(
+        self, document: DocumentNode, operation: OperationDefinitionNode, variables: VariableValues
+    ) -> PagePlan | None:
         try:
-            plan = _Planning(self._schema, self._view_fields, fragments, variables, operation).plan()
+            return _Planning(self._schema, self._view_fields, document, variables, operation).plan()
         except (_Declined, GraphQLError):
-            plan = None
-        self._known[key] = operation, plan
-        if len(self._known) > PLANS_MAX:
-            self._known.popitem(last=False)
-        return plan
+            return None
 
 
 def _object_type(schema: GraphQLSchema, name: str) -> GraphQLObjectType:
@@ -141,13 +132,17 @@ class _Planning:
         self,
         schema: GraphQLSchema,
         view_fields: Mapping[str, str],
-        fragments: Fragments,
+        document: DocumentNode,
         variables: VariableValues,
         operation: OperationDefinitionNode,
     ) -> None:
         self._schema = schema
         self._view_fields = view_fields
-        self._fragments = {name: FragmentDetails(definition) for name, definition in fragments.items()}
+        self._fragments = {
+            definition.name.value: FragmentDetails(definition)
+            for definition in document.definitions
+            if isinstance(definition, FragmentDefinitionNode)
+        }
         self._variables = variables
         self._operation = operation
         self._shape: RowShape | None = None
