@@ -1,5 +1,7 @@
 """Notes about documents: made once, told apart by operation and key, bounded, and gone with the document."""
 
+from typing import Any
+
 from graphql import DocumentNode, OperationDefinitionNode, parse
 
 from gateway.graphql.cost import Pricing
@@ -55,7 +57,7 @@ def test_a_price_is_that_of_the_variables() -> None:
         "{ memories(ceiling: PUBLIC, first: $n, text: $t) { nodes { id subject @include(if: $yes) } } }"
     )
     operation, pricing = operation_of(document), Pricing(schema)
-    asked: list[dict[str, object]] = [
+    asked: list[dict[str, Any]] = [  # Any: JSON
         {},
         *({"n": n} for n in (1, 2, 50, 50.0, 200, None)),
         *({"n": 1, "t": text} for text in ("tea", "boat", " ", "", None)),
