@@ -78,9 +78,7 @@ async def reads(listener: Listening) -> dict[str, bytes]:
     return {
         "REST": request("GET", "/v1/memories?ceiling=restricted", secret=secret),
         "GraphQL by POST": request("POST", "/graphql", secret=secret, body={"query": BROWSE}),
-        "GraphQL by GET": request(
-            "GET", "/graphql?query={memoryOverview(ceiling:PUBLIC){statuses{count}}}", secret=secret
-        ),
+        "GraphQL by GET": request("GET", "/graphql?query={memoryOverview(ceiling:PUBLIC){statuses{count}}}", secret=secret),
     }
 
 

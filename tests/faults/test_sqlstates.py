@@ -122,9 +122,7 @@ async def test_a_database_that_is_gone_is_unavailable(own_database_url: str) -> 
 async def test_a_deadlock_and_a_lost_update_are_contentions(engine: AsyncEngine, own_database_url: str) -> None:
     repeatable = engine.execution_options(isolation_level="REPEATABLE READ")
     async with connected(own_database_url) as connection:
-        await connection.execute(
-            "insert into store_facts (tenant_id, name, value) values ('', 'one', ''), ('', 'two', '')"
-        )
+        await connection.execute("insert into store_facts (tenant_id, name, value) values ('', 'one', ''), ('', 'two', '')")
         async with open_session(repeatable) as session:
             await session.execute(text("select from store_facts"))
             await connection.execute("update store_facts set value = 'theirs' where name = 'one'")
