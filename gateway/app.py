@@ -53,16 +53,17 @@ def build_app(  # noqa: PLR0913 # everything that a deployment decides
     count_document: CountDocument = lambda _: None,
     policy: Policy = DEFAULT_POLICY,
     deadlines: Deadlines | None = None,
+    encoded_pages: bool = True,
 ) -> Starlette:
     """The application; without `memories` nothing of the memory surface is registered or documented.
 
     `ready` returns while the store can serve and raises otherwise; `exchanges` is told of every exchange,
     `count_document` of every GraphQL document, whether it was known. Raises InvalidManifest for a trusted document
     that the schema refuses. The `policy` holds for both transports. By `deadlines` the server tells that it stops.
+    With `encoded_pages` off, pages are made of records alone, slower and the same.
     Source: Memory read API, Mounting.
     """
-    reports = exchanges or NoExchanges()
-    deadlines = deadlines or Deadlines()
+    reports, deadlines = exchanges or NoExchanges(), deadlines or Deadlines()
     admission = Admission(tokens, policy.rate_limits)
     routes = [
         *health_routes(ready=partial(_check_readiness, deadlines, ready)),
@@ -75,8 +76,13 @@ def build_app(  # noqa: PLR0913 # everything that a deployment decides
             count_document=count_document,
             introspection=policy.introspection,
             reports=reports,
+            encoded_pages=encoded_pages,
         ),
-        *([] if memories is None else memory_routes(memories=memories, admission=admission)),
+        *(
+            []
+            if memories is None
+            else memory_routes(memories=memories, admission=admission, encoded_pages=encoded_pages)
+        ),
     ]
     for route in routes:
         _match_whole(route)

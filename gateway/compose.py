@@ -217,6 +217,7 @@ def application(
             trusted=_trusted_documents(settings),
             count_document=metrics.document,
             deadlines=deadlines,
+            encoded_pages=settings.encoded_pages,
             policy=Policy(
                 rate_limits=services.rate_limits,
                 introspection=settings.introspection,

@@ -271,6 +271,7 @@ class Settings(BaseSettings):
     sweep_interval_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
         default=60.0, description="How often beliefs that have run out are written as expired."
     )
+    encoded_pages: bool = Field(default=True, description="Whether lists leave the database as JSON, which is faster.")
 
     @field_validator("rate_limit_cost_per_minute", mode="after")
     @classmethod

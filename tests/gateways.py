@@ -101,6 +101,7 @@ async def serving(
     trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
     policy: Policy = DEFAULT_POLICY,
     deadlines: Deadlines | None = None,
+    encoded_pages: bool = True,
 ) -> AsyncIterator[Gateway]:
     """Serve a store until the block is left; without `memory` the memory surface is off."""
     await prepare(store)
@@ -117,6 +118,7 @@ async def serving(
         count_document=count_document,
         policy=policy,
         deadlines=deadlines,
+        encoded_pages=encoded_pages,
     )
     try:
         yield Gateway(store=store, app=app, tokens=tokens, clock=clock)

@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from store.domain.encodings import ATTRIBUTES, AttributeMember, Codec, ConstantMember, RowShape
 from store.domain.lexical import TextQuery
 from store.domain.memories import MemoryRecord
 from store.domain.people import PERSON_PREFIX, UNNAMED_PERSON, person_key
@@ -95,6 +96,24 @@ def statements() -> st.SearchStrategy[str]:
     )
 
 
+def times() -> st.SearchStrategy[datetime]:
+    """Any moment that a belief can hold."""
+    return st.datetimes(timezones=st.just(UTC))
+
+
+SELDOM_SET: dict[str, st.SearchStrategy[Any]] = {  # each of its own type: MemoryRecord has the fields by name
+    "formation_run_id": st.uuids(),
+    "consolidation_policy_version": st.sampled_from(("policy-3", 'é "3" \\')),
+    "last_used_at": times(),
+    "last_reinforced_at": times(),
+    "updated_at": times(),
+    "corroboration_count": st.integers(1, 2**30),
+    "source_event_ids": st.lists(st.integers(1, 2**31 - 1), min_size=1, max_size=4).map(tuple),
+    "origin_scopes": st.lists(st.sampled_from((*PHRASES, "work")), min_size=1, max_size=3).map(tuple),
+}
+"""Fields that decide nothing, which are left at what `memory` gives them now and then."""
+
+
 @st.composite
 def memories(draw: st.DrawFn) -> MemoryRecord:
     """A valid belief of one of the OWNERS, with links that may lead to nothing."""
@@ -126,6 +145,7 @@ def memories(draw: st.DrawFn) -> MemoryRecord:
         valid_to=draw(ends if is_superseded else st.none() | ends),
         expires_at=draw(st.none() | ends),
         created_at=draw(st.sampled_from(CREATIONS)),
+        **draw(st.fixed_dictionaries({}, optional=SELDOM_SET)),
         store_position=draw(st.sampled_from(POSITIONS)),
     )
 
@@ -179,3 +199,20 @@ def memory_browse_queries() -> st.SearchStrategy[MemoryBrowseQuery]:
         direction=st.sampled_from(Direction),
         with_opposite=st.booleans(),
     )
+
+
+_KEYS = tuple(f"key_{letter}" for letter in "abcdefgh")
+
+
+@st.composite
+def row_shapes(draw: st.DrawFn) -> RowShape:
+    """Any members under the keys of transports, or some attributes under keys of the caller's own."""
+    spelling = draw(st.sampled_from((Codec.WORD, Codec.NAME)))
+    usual = {attribute: spelling if codec is Codec.WORD else codec for attribute, codec in ATTRIBUTES.items()}
+    everything = [AttributeMember(attribute, attribute, codec) for attribute, codec in usual.items()]
+    if draw(st.booleans()):
+        return RowShape(*draw(st.permutations(everything)))
+    keys = draw(st.lists(st.sampled_from(_KEYS), unique=True, max_size=len(_KEYS)))
+    constant = st.builds(ConstantMember, st.none(), st.just("Memory"))
+    chosen = draw(st.lists(st.sampled_from(everything) | constant, min_size=len(keys), max_size=len(keys)))
+    return RowShape(*(replace(member, key=key) for member, key in zip(chosen, keys, strict=True)))

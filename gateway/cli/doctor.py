@@ -13,7 +13,7 @@ from gateway.compose import Inspected, inspected
 from gateway.database import Database
 from gateway.service.keys import read_key_file
 from gateway.settings import Settings
-from gateway.views.memories import wire_time
+from store.domain.encodings import wire_time
 from store.domain.lexical import LEXICAL_VERSION
 
 CLOCK_TOLERANCE = timedelta(minutes=5)

@@ -9,7 +9,7 @@ from gateway.cli.answers import show_json, show_table
 from gateway.cli.interruption import Interrupted
 from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, moment, with_services
 from gateway.compose import Services
-from gateway.views.memories import wire_time
+from store.domain.encodings import wire_time
 from store.domain.journal import NO_SESSION, Event, EventFilter
 from store.domain.vocabulary import EventKind
 

@@ -19,7 +19,7 @@ from gateway.cli.options import (
 )
 from gateway.compose import Services
 from gateway.service.identifiers import parse_identifier
-from gateway.views.memories import wire_time
+from store.domain.encodings import wire_time
 from store.domain.tokens import AccessToken
 from store.domain.vocabulary import AccessScope
 

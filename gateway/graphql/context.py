@@ -92,6 +92,14 @@ class Exchange:
             self._reads = MemoryReads(self.memories, self.principal, self._deadline)
         return self._reads
 
+    async def ask_once(self, question: Callable[[MemoryReading], Awaitable[Answer]], *, single: bool) -> Answer:
+        """Ask the only question of an operation; `single` as `PublicMemoryService.reading` has it.
+
+        Raises Unavailable at the deadline.
+        """
+        async with self._deadline.kept(), self.memories.reading(single=single) as reading:
+            return await question(reading)
+
     async def write(self, change: Callable[[PublicMemoryService], Awaitable[Answer]]) -> Answer:
         """Make one change. What it made before the deadline is told, whatever becomes of the next one.
 

@@ -10,7 +10,7 @@ Introspection has a bound of its own and no share in the other: what tools ask o
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from graphql import (
     DirectiveNode,
@@ -39,6 +39,7 @@ from graphql import (
 )
 from graphql.type import SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef
 
+from gateway.graphql.document_notes import DocumentNotes
 from gateway.graphql.limits import INTROSPECTION_FIELDS, LimitExceeded
 from gateway.graphql.selection import holds
 from gateway.service.costs import (
@@ -79,6 +80,7 @@ _LIST_SIZES: Mapping[str, int] = {
     "MemoryOverview.confidenceBands": 5,
     "MemoryOverview.months": 120,
 }
+_PricedValue: TypeAlias = tuple[str, float | bool | None]
 _PAGE_LISTS = frozenset({"MemoryConnection.edges", "MemoryConnection.nodes"})
 
 
@@ -112,6 +114,7 @@ class Pricing:
             if coordinate not in _PAGE_LISTS
         }
         self._sizes["Query.__type"] = known["Query.__type"]
+        self._known: DocumentNotes[frozenset[tuple[str, _PricedValue]], Cost] = DocumentNotes()
 
     def check(
         self,
@@ -120,7 +123,7 @@ class Pricing:
         variables: Mapping[str, Any],  # Any: JSON
     ) -> int:
         """The points of a valid operation. Raises LimitExceeded beyond the maximum."""
-        cost = self.price(document, operation, variables)
+        cost = self._price(document, operation, variables)
         for limit, value, maximum in (
             ("introspection_cost", cost.introspection, INTROSPECTION_COST_MAX),
             ("cost", cost.points, COST_MAX),
@@ -128,6 +131,16 @@ class Pricing:
             if value > maximum:
                 raise LimitExceeded(limit, value=value, maximum=maximum, counted_to_the_end=True)
         return cost.points + (INTROSPECTION if cost.introspection else 0)
+
+    def _price(
+        self,
+        document: DocumentNode,
+        operation: OperationDefinitionNode,
+        variables: Mapping[str, Any],  # Any: JSON
+    ) -> Cost:
+        """The same as `price`, remembered for what of the variables it depends on."""
+        priced = frozenset((name, _priced(value)) for name, value in variables.items())
+        return self._known.find(document, operation, priced, lambda: self.price(document, operation, variables))
 
     def price(
         self,
@@ -244,6 +257,15 @@ class _Walk:
 
     def _stands(self, directives: Sequence[DirectiveNode] | None) -> bool:
         return all(holds(directive, self._values) for directive in directives or ())
+
+
+def _priced(value: Any) -> _PricedValue:  # Any: JSON
+    """What a price can depend on: numbers, Booleans, and whether there is a text at all."""
+    kind = type(value).__name__
+    if value is None or isinstance(value, bool | int | float):
+        # A Boolean, an integer and a float are equal in Python, and none of them may stand for another one.
+        return kind, value
+    return kind, isinstance(value, str) and bool(value.strip())
 
 
 def _values(operation: OperationDefinitionNode, variables: Mapping[str, Any]) -> Mapping[str, Any]:  # Any: JSON

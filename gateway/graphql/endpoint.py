@@ -38,15 +38,18 @@ from gateway.graphql.exchange import (
     GRAPHQL_RESPONSE,
     GraphQLRequest,
     asks_for_cost,
+    encoded,
     negotiated_media_type,
     read_request,
     respond,
+    respond_encoded,
 )
+from gateway.graphql.fast.pages import FastPages
 from gateway.graphql.introspection import only_introspects
 from gateway.graphql.limits import LimitExceeded
 from gateway.graphql.schema import build_schema
 from gateway.graphql.validation import check_variables, select_operation
-from gateway.http.admission import Admission
+from gateway.http.admission import Admission, Admitted
 from gateway.http.errors import TransportError, failure_of
 from gateway.http.exchanges import OTHER_OPERATION, Exchanges, NoExchanges, note_operation
 from gateway.http.presence import deadline_of
@@ -73,6 +76,7 @@ class GraphQLEndpoint:
         count_document: CountDocument,
         introspection: Introspection,
         reports: Exchanges,
+        encoded_pages: bool,
     ) -> None:
         """Serve the memory surface where `memories` is given. Raises InvalidManifest."""
         self._memories = memories
@@ -84,6 +88,7 @@ class GraphQLEndpoint:
         self._schema = build_schema(memory=memories is not None)
         self._documents = Documents(self._schema._schema, trusted, count_document, introspection=self._tells_names)
         self._pricing = Pricing(self._schema._schema)
+        self._pages = FastPages(self._schema._schema) if encoded_pages and memories is not None else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -130,12 +135,18 @@ class GraphQLEndpoint:
         async with deadline.kept():
             await admitted.charge(cost)
         exchange = Exchange(admitted.principal, self._memories, self._version, deadline)
-        result = await self._execute(exchange, asked, document)
+        result = await self._execute_page(exchange, asked, document, operation)
+        if isinstance(result, bytes):
+            if shows_cost:
+                result += b',"extensions":' + encoded(_cost(cost, admitted))
+            return respond_encoded(result + b"}", status=200, media_type=media_type, headers={})
+        if result is None:
+            result = await self._execute(exchange, asked, document)
         if exchange.size.refusal is not None:
             self._reports.limit_exceeded("answer_size")
         payload = _payload(operation, result, exchange.size.refusal)
         if shows_cost:
-            payload["extensions"] = {"cost": {"requested": cost, "maximum": COST_MAX, "remaining": admitted.remaining}}
+            payload["extensions"] = _cost(cost, admitted)
         return respond(payload, status=200, media_type=media_type, headers={})
 
     async def _introspect(self, request: Request, media_type: str) -> Response:
@@ -158,6 +169,14 @@ class GraphQLEndpoint:
         operation = select_operation(document, asked.operation_name)
         check_variables(self._schema._schema, operation, asked.variables, tells_names=self._tells_names)
         return document, operation
+
+    async def _execute_page(
+        self, exchange: Exchange, asked: GraphQLRequest, document: DocumentNode, operation: OperationDefinitionNode
+    ) -> bytes | ExecutionResult | None:
+        """What becomes of an operation that shows one page of plain values; None for any other."""
+        if self._pages is None:
+            return None
+        return await self._pages.answer(exchange, document, operation, asked.variables)
 
     async def _execute(
         self, exchange: Exchange | None, asked: GraphQLRequest, document: DocumentNode
@@ -189,10 +208,12 @@ def graphql_routes(
     count_document: CountDocument = lambda _: None,
     introspection: Introspection = Introspection.AUTHENTICATED,
     reports: Exchanges | None = None,
+    encoded_pages: bool = True,
 ) -> list[Route]:
     """The routes of this transport; `memories` None: the memory surface is off.
 
     `count_document` is told of each document asked for, whether it was known. Raises InvalidManifest.
+    `encoded_pages`: what shows one page of plain values leaves the store as JSON; no answer tells the difference.
     """
     endpoint = GraphQLEndpoint(
         memories=memories,
@@ -202,8 +223,14 @@ def graphql_routes(
         count_document=count_document,
         introspection=introspection,
         reports=reports or NoExchanges(),
+        encoded_pages=encoded_pages,
     )
     return [Route(PATH, endpoint)]
+
+
+def _cost(cost: int, admitted: Admitted) -> dict[str, Any]:  # Any: JSON
+    """The extensions of an answer whose cost was asked for."""
+    return {"cost": {"requested": cost, "maximum": COST_MAX, "remaining": admitted.remaining}}
 
 
 def _payload(

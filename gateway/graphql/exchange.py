@@ -163,15 +163,25 @@ def _weight(parameters: list[str]) -> float:
 
 
 def respond(
-    payload: Mapping[str, Any],
+    payload: Mapping[str, Any],  # Any: JSON
     *,
     status: int,
     media_type: str,
-    headers: Mapping[str, str],  # Any: JSON
+    headers: Mapping[str, str],
 ) -> Response:
     """A response with a body of the media type, private to the caller."""
+    return respond_encoded(encoded(payload), status=status, media_type=media_type, headers=headers)
+
+
+def encoded(payload: Mapping[str, Any]) -> bytes:  # Any: JSON
+    """A payload as it is written: compact, with escapes only where needed."""
+    return json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
+
+
+def respond_encoded(content: bytes, *, status: int, media_type: str, headers: Mapping[str, str]) -> Response:
+    """The same response, of a payload that is written already."""
     return Response(
-        json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8"),
+        content,
         status_code=status,
         headers={
             "content-type": f"{media_type}; charset=utf-8",

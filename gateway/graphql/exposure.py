@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from strawberry.types.scalar import ScalarDefinition
 
 from gateway.graphql.enumerations import described
-from gateway.views.memories import wire_time
+from store.domain.encodings import wire_time
 
 Class = TypeVar("Class")
 

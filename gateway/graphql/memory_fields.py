@@ -97,8 +97,7 @@ class MemoryQuery:
             flagged=_given(flagged),
         )
         paging = MemoryPaging(first=_given(first), after=_given(after), last=_given(last), before=_given(before))
-        backward = paging.last is not None or (paging.before is not None and paging.first is None)
-        opposite = "hasNextPage" if backward else "hasPreviousPage"
+        opposite = "hasNextPage" if paging.walks_back else "hasPreviousPage"
         with_opposite = selects(info._raw_info, "pageInfo", opposite)
         reads = info.context.reads
         page = await reads.ask(

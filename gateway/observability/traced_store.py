@@ -24,6 +24,13 @@ class TracedStore:
             # It has every attribute of what it stands for.
             yield cast("Snapshot", _TracedParts(snapshot, self._traces))
 
+    @asynccontextmanager
+    async def single_read(self) -> AsyncIterator[Snapshot]:
+        """Open a view for one operation, which is traced."""
+        async with self._store.single_read() as snapshot:
+            # As above.
+            yield cast("Snapshot", _TracedParts(snapshot, self._traces))
+
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         """Run the work in one transaction, in a span that ends with the commit or the rollback."""
 

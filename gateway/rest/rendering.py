@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from gateway.rest.pages import Page
-from gateway.service.memory_reading import MemoryPage
+from gateway.service.memory_reading import EncodedMemoryPage, MemoryPage
 from gateway.views.memories import MemoryView
 
 NOT_KEPT: Mapping[str, str] = {"cache-control": "private, no-store"}
@@ -36,6 +36,18 @@ def page_response(page: MemoryPage) -> Response:
             items=tuple(edge.node for edge in page.edges),
             next_cursor=page.next_cursor,
         )
+    )
+
+
+def encoded_page_response(page: EncodedMemoryPage) -> Response:
+    """The same body, of items that are JSON already."""
+    cursor = page.next_cursor
+    # A cursor is base64url, which needs no escape.
+    end = b'],"next_cursor":null}' if cursor is None else b'],"next_cursor":"%b"}' % cursor.encode()
+    return Response(
+        b"".join((b'{"items":[', b",".join([row.content for row in page.rows]), end)),
+        headers=NOT_KEPT,
+        media_type="application/json",
     )
 
 

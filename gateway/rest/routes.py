@@ -19,16 +19,17 @@ from gateway.rest.parameters import (
     parse_query,
     parse_selection,
 )
-from gateway.rest.rendering import empty_response, json_response, page_response
+from gateway.rest.rendering import empty_response, encoded_page_response, json_response, page_response
 from gateway.rest.resources import Resource
 from gateway.service.costs import MEMORY, MEMORY_SHOWN, STATEMENT, WRITE, fetch_cost, page_size
 from gateway.service.memories import PublicMemoryService
 from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection, check_text
+from gateway.views.memory_rows import WHOLE_ROW
 
 
-def memory_routes(*, memories: PublicMemoryService, admission: Admission) -> list[Route]:
-    """Everything under /v1/memories, and nothing else."""
-    handlers = _MemoryHandlers(memories, admission)
+def memory_routes(*, memories: PublicMemoryService, admission: Admission, encoded_pages: bool = True) -> list[Route]:
+    """Everything under /v1/memories, and nothing else; `encoded_pages`: lists leave the store as JSON."""
+    handlers = _MemoryHandlers(memories, admission, encoded_pages=encoded_pages)
     resources = {
         MEMORIES_PATH: Resource({BROWSE.method: handlers.browse}),
         MEMORY_PATH: Resource({READ.method: handlers.read, DELETE.method: handlers.delete}),
@@ -40,9 +41,10 @@ def memory_routes(*, memories: PublicMemoryService, admission: Admission) -> lis
 class _MemoryHandlers:
     """One method an operation."""
 
-    def __init__(self, memories: PublicMemoryService, admission: Admission) -> None:
+    def __init__(self, memories: PublicMemoryService, admission: Admission, *, encoded_pages: bool) -> None:
         self._memories = memories
         self._admission = admission
+        self._encoded_pages = encoded_pages
 
     async def browse(self, request: Request) -> Response:
         admitted = await self._admission.admit(request)
@@ -50,7 +52,10 @@ class _MemoryHandlers:
         selection = parse_selection(values)
         paging = parse_paging(values)
         await admitted.charge(_page_cost(selection, paging))
-        async with self._memories.reading() as reading:
+        async with self._memories.reading(single=selection.text is None) as reading:
+            if self._encoded_pages:
+                encoded = await reading.browse_encoded(admitted.principal, selection, paging, WHOLE_ROW)
+                return encoded_page_response(encoded)
             page = await reading.browse(admitted.principal, selection, paging)
         return page_response(page)
 
@@ -60,7 +65,7 @@ class _MemoryHandlers:
         values = parse_query(request.scope["query_string"], READ.parameters)
         ceiling = parse_ceiling(values)
         await admitted.charge(STATEMENT + MEMORY_SHOWN)
-        async with self._memories.reading() as reading:
+        async with self._memories.reading(single=True) as reading:
             view = await reading.read(admitted.principal, id, ceiling)
         return json_response(view)
 

@@ -5,7 +5,7 @@ Source: The store on PostgreSQL, Erasure on disk.
 
 from gateway.service.environment import Environment
 from gateway.service.journaling import journal_act
-from gateway.views.memories import wire_time
+from store.domain.encodings import wire_time
 from store.domain.maintenance import Compaction
 from store.ports.maintenance import Maintenance
 from store.ports.store import Store, StoreFact, Transaction

@@ -14,6 +14,7 @@ from store.ports.memories import Keyset
 
 CURSOR_POSITION_MAX = 2**63 - 1
 CURSOR_LENGTH_MAX = 128
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _CONTENT = re.compile(rb'\{"p":(0|[1-9][0-9]{0,18}),"i":"([0-9a-f-]{36})"\}')
 
 
@@ -27,8 +28,9 @@ class CursorOutOfRange(MalformedCursor):
 
 def encode_cursor(position: int, id: UUID) -> str:
     """The cursor of a row."""
-    content = f'{{"p":{position},"i":"{id}"}}'.encode()
-    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+    content = f'{{"p":{position},"i":"{id}"}}'.encode("ascii")
+    # Not urlsafe_b64encode: it takes twice as long, and pages of cursors are made of this.
+    return binascii.b2a_base64(content, newline=False).translate(_URL_SAFE, b"=").decode("ascii")
 
 
 def decode_cursor(cursor: str) -> Keyset:

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from gateway.service.records import FORMAT_VERSION
-from gateway.views.memories import wire_time
+from store.domain.encodings import wire_time
 from store.domain.journal import Event, EvidenceReference, Receipt, Rejection, Tombstone
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner

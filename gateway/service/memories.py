@@ -36,9 +36,13 @@ class PublicMemoryService:
         self._environment = environment
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[MemoryReading]:
-        """Open one snapshot with one clock; every read of a request belongs in the same one."""
-        async with self._store.snapshot() as snapshot:
+    async def reading(self, *, single: bool = False) -> AsyncIterator[MemoryReading]:
+        """Open one snapshot with one clock; every read of a request belongs in the same one.
+
+        `single`: for one question that is one statement to the store: a page or a count without a text, a belief.
+        """
+        opened = self._store.single_read() if single else self._store.snapshot()
+        async with opened as snapshot:
             yield MemoryReading(snapshot, now=self._environment.clock(), measures=self._environment.measures)
 
     async def review(self, principal: Principal, request: MemoryReview) -> MemoryView:

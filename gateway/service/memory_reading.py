@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 from uuid import UUID
 
 from gateway.service.cursors import encode_cursor
@@ -18,9 +19,10 @@ from gateway.service.memory_requests import MemoryPaging, MemorySelection, check
 from gateway.service.principal import Principal
 from gateway.views.memories import MemoryView, memory_view
 from gateway.views.overview import OverviewView, overview_view
+from store.domain.encodings import RowShape
 from store.domain.vocabulary import AccessScope, Sensitivity, sensitivities_within
 from store.ports.errors import StoreError
-from store.ports.memories import Direction, MemoryBrowseQuery, MemoryFilter
+from store.ports.memories import Direction, EncodedRow, MemoryBrowseQuery
 from store.ports.store import Snapshot
 
 
@@ -44,6 +46,29 @@ class MemoryPage:
     def next_cursor(self) -> str | None:
         """The cursor of the next page; None on the last one and only there."""
         return self.edges[-1].cursor if self.has_next_page and self.edges else None
+
+
+MemoryRow: TypeAlias = EncodedRow
+"""One belief of a page as JSON; `cursor_of` tells its cursor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedMemoryPage:
+    """What MemoryPage holds, each view as JSON."""
+
+    rows: Sequence[MemoryRow]
+    has_next_page: bool | None
+    has_previous_page: bool | None
+
+    @property
+    def next_cursor(self) -> str | None:
+        """The cursor of the next page; None on the last one and only there."""
+        return cursor_of(self.rows[-1]) if self.has_next_page and self.rows else None
+
+
+def cursor_of(row: MemoryRow) -> str:
+    """The cursor of a row."""
+    return encode_cursor(row.position, row.id)
 
 
 @contextmanager
@@ -83,25 +108,29 @@ class MemoryReading:
         does not decode, a text beyond its limits. Source: Memory read API, Pagination and hard gates 2 to 5.
         """
         with measured(self._measures, "list", selection.ceiling):
-            selection.check_types()
-            paging.check_types()
-            principal.require(AccessScope.MEMORY_READ)
-            place = paging.check_rules(self._measures)
-            filter = selection.filter(principal.owner, self._now)
-            await self._prepare(filter)
-            if selection.matches_nothing():
-                page = MemoryPage(edges=(), has_next_page=False, has_previous_page=False)
-            else:
-                page = await self._page(
-                    MemoryBrowseQuery(
-                        filter=filter,
-                        limit=place.limit,
-                        keyset=place.keyset,
-                        direction=place.direction,
-                        with_opposite=with_opposite,
-                    )
-                )
-            self._measures.page(size=len(page.edges), continued=place.keyset is not None)
+            query = await self._query(principal, selection, paging, with_opposite)
+            page = MemoryPage(edges=(), has_next_page=False, has_previous_page=False)
+            if not selection.matches_nothing():
+                page = await self._page(query)
+            self._measures.page(size=len(page.edges), continued=query.keyset is not None)
+            return page
+
+    async def browse_encoded(
+        self,
+        principal: Principal,
+        selection: MemorySelection,
+        paging: MemoryPaging,
+        shape: RowShape,
+        *,
+        with_opposite: bool = False,
+    ) -> EncodedMemoryPage:
+        """The page that `browse` returns, each view as the shape's JSON. Measures and raises as browse does."""
+        with measured(self._measures, "list", selection.ceiling):
+            query = await self._query(principal, selection, paging, with_opposite)
+            page = EncodedMemoryPage(rows=(), has_next_page=False, has_previous_page=False)
+            if not selection.matches_nothing():
+                page = await self._encoded_page(query, shape)
+            self._measures.page(size=len(page.rows), continued=query.keyset is not None)
             return page
 
     async def count(self, principal: Principal, selection: MemorySelection) -> int:
@@ -151,10 +180,25 @@ class MemoryReading:
         chains = await self._snapshot.memories.find_superseded(principal.owner, ids, ceiling=ceiling)
         return {id: [memory_view(record, self._now) for record in chain] for id, chain in chains.items()}
 
-    async def _prepare(self, filter: MemoryFilter) -> None:
+    async def _query(
+        self, principal: Principal, selection: MemorySelection, paging: MemoryPaging, with_opposite: bool
+    ) -> MemoryBrowseQuery:
+        """What a page asks of the store, after every check on it."""
+        selection.check_types()
+        paging.check_types()
+        principal.require(AccessScope.MEMORY_READ)
+        place = paging.check_rules(self._measures)
+        filter = selection.filter(principal.owner, self._now)
         if filter.text is not None:
             self._measures.text_query(has_lexemes=any(filter.text.terms))
             await require_lexical_version(self._snapshot.facts)
+        return MemoryBrowseQuery(
+            filter=filter,
+            limit=place.limit,
+            keyset=place.keyset,
+            direction=place.direction,
+            with_opposite=with_opposite,
+        )
 
     async def _page(self, query: MemoryBrowseQuery) -> MemoryPage:
         result = await self._snapshot.memories.browse(query)
@@ -166,3 +210,11 @@ class MemoryReading:
         if query.direction is Direction.FORWARD:
             return MemoryPage(edges=edges, has_next_page=more, has_previous_page=result.opposite)
         return MemoryPage(edges=edges[::-1], has_next_page=result.opposite, has_previous_page=more)
+
+    async def _encoded_page(self, query: MemoryBrowseQuery, shape: RowShape) -> EncodedMemoryPage:
+        result = await self._snapshot.memories.browse_encoded(query, shape)
+        more = len(result.rows) > query.limit
+        rows = result.rows[: query.limit]
+        if query.direction is Direction.FORWARD:
+            return EncodedMemoryPage(rows=rows, has_next_page=more, has_previous_page=result.opposite)
+        return EncodedMemoryPage(rows=rows[::-1], has_next_page=result.opposite, has_previous_page=more)

@@ -82,6 +82,11 @@ class MemoryPaging:
     last: int | None = None
     before: str | None = None
 
+    @property
+    def walks_back(self) -> bool:
+        """Whether the page is walked from its end."""
+        return self.last is not None or (self.before is not None and self.first is None)
+
     def check_types(self) -> None:
         """Refuse an empty cursor."""
         check_parameter("after", self.after)
@@ -89,7 +94,7 @@ class MemoryPaging:
 
     def check_rules(self, measures: Measures) -> "Paging":
         """The direction, the limit and the keyset; MalformedRequest for a mixture, a limit or a cursor that is none."""
-        backward = self.last is not None or (self.before is not None and self.first is None)
+        backward = self.walks_back
         if self.first is not None and self.last is not None:
             raise MalformedRequest("last", "can't be used together with first")
         if backward and self.after is not None:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
+from store.domain.encodings import wire_time
 from store.domain.memories import MemoryRecord, effective_status
 from store.domain.vocabulary import (
     Authority,
@@ -34,12 +35,6 @@ WITHHELD: Mapping[str, str] = {
     "revision": "pins derived records, nothing a reader acts on",
 }
 """Every field of MemoryRecord that no view shows, and why."""
-
-
-def wire_time(moment: datetime) -> str:
-    """`YYYY-MM-DDTHH:MM:SS.ffffffZ`, always with six digits."""
-    # Not strftime("%Y"): it writes the years before 1000 without leading zeros on some platforms.
-    return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 WireTime = Annotated[

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from store.domain.encodings import RowShape
 from store.domain.journal import EvidenceReference
 from store.domain.lexical import record_lexemes
 from store.domain.memories import LINKS_SHOWN_MAX, MemoryRecord, effective_status, ends_at, is_live
@@ -19,11 +20,13 @@ from store.ports.memories import (
     CHANGEABLE_FIELDS,
     SUPERSEDES_SHOWN_MAX,
     Direction,
+    EncodedPage,
     Keyset,
     MemoryBrowseQuery,
     MemoryBrowseResult,
     MemoryFilter,
     MemoryKey,
+    encoded_page,
 )
 
 
@@ -70,6 +73,10 @@ class InMemoryMemoryReads:
             records=tuple(self._shown(record, query.filter.ceiling) for record in beyond[: query.limit + 1]),
             opposite=len(beyond) < len(selected) if query.with_opposite else None,
         )
+
+    async def browse_encoded(self, query: MemoryBrowseQuery, shape: RowShape) -> EncodedPage:
+        """The page that `browse` returns, each record as JSON."""
+        return encoded_page(await self.browse(query), shape, query.filter.now)
 
     async def count(self, filter: MemoryFilter) -> int:
         """How many beliefs the filter selects."""

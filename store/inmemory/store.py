@@ -6,7 +6,7 @@ state as it was, numbers of the sequences aside. A snapshot keeps the state of i
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from store.inmemory.facts import InMemoryFactReads, InMemoryFactWrites
@@ -56,6 +56,10 @@ class InMemoryStore:
             tokens=InMemoryTokenReads(state),
             facts=InMemoryFactReads(state),
         )
+
+    def single_read(self) -> AbstractAsyncContextManager[Snapshot]:
+        """Open a view for one operation."""
+        return self.snapshot()
 
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         """Run the work in one transaction and commit. What the work raises is raised, after a rollback."""

@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
+from store.domain.encodings import RowShape, encode
 from store.domain.journal import EvidenceReference
 from store.domain.lexical import TextQuery
 from store.domain.memories import MemoryRecord
@@ -124,6 +125,30 @@ class MemoryBrowseResult:
     opposite: bool | None
 
 
+class EncodedRow(NamedTuple):
+    """A belief as JSON, and its place in the order."""
+
+    content: bytes
+    position: int
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedPage:
+    """What MemoryBrowseResult holds, with each record as JSON."""
+
+    rows: tuple[EncodedRow, ...]
+    opposite: bool | None
+
+
+def encoded_page(page: MemoryBrowseResult, shape: RowShape, now: datetime) -> EncodedPage:
+    """A page of records as JSON, written one by one: what every other way to write it must equal."""
+    return EncodedPage(
+        rows=tuple(EncodedRow(encode(record, shape, now), record.store_position, record.id) for record in page.records),
+        opposite=page.opposite,
+    )
+
+
 class MemoryReads(Protocol):
     """Beliefs as they are shown: links hold only what is visible, at most 64 of them."""
 
@@ -146,6 +171,10 @@ class MemoryReads(Protocol):
 
     async def browse(self, query: MemoryBrowseQuery) -> MemoryBrowseResult:
         """One page of the filtered set, in one statement."""
+        ...
+
+    async def browse_encoded(self, query: MemoryBrowseQuery, shape: RowShape) -> EncodedPage:
+        """The page that `browse` returns, as `encoded_page` writes it at the filter's moment."""
         ...
 
     async def count(self, filter: MemoryFilter) -> int:

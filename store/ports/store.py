@@ -125,6 +125,10 @@ class Store(Protocol):
         """Open a consistent read view."""
         ...
 
+    def single_read(self) -> AbstractAsyncContextManager[Snapshot]:
+        """Open a view for one operation at most, which is its own snapshot; cheaper than one for several."""
+        ...
+
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         """Run the work in one transaction and commit; run it again, from the start, after a contention.
 

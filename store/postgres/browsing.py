@@ -5,14 +5,19 @@ side of the keyset is asked in the same statement: it sees the same rows. Source
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from sqlalchemy import TextClause, text
 
+from store.domain.encodings import RowShape
 from store.ports.memories import Direction, MemoryBrowseQuery
 from store.postgres.classes import FilterShape, beyond, opposite, order, rows_due, rows_of_classes, shape_of
+from store.postgres.encoding import encoded_row
 from store.postgres.rows import rows_by_key, shown_columns
 from store.postgres.text_search import counted_matches, matching_beyond, matching_page
+
+ENCODED_STATEMENTS_MAX = 400
+"""Statements that are kept, as many as a connection keeps prepared."""
 
 _KEY = "m.id, m.store_position"
 
@@ -54,13 +59,23 @@ def page_statement(shape: PageShape) -> TextClause:
 
     With that side asked and no row on the page there is one row whose columns of a record are null.
     """
+    return text(_rows_of_page(shape, shown_columns("m")))
+
+
+@lru_cache(ENCODED_STATEMENTS_MAX)
+def encoded_page_statement(shape: PageShape, row: RowShape) -> TextClause:
+    """The same page, each row as JSON, its position and its id, then whether the other side holds a row."""
+    return text(_rows_of_page(shape, f"{encoded_row(row)} as content, m.store_position, m.id"))
+
+
+def _rows_of_page(shape: PageShape, columns: str) -> str:
     keys = _page(shape)
-    rows = f"""select {shown_columns("m")} from {rows_by_key("m", f"({keys}) page", "page")}
+    rows = f"""select {columns} from {rows_by_key("m", f"({keys}) page", "page")}
         where m.sensitivity <= :ceiling"""
     if not shape.with_opposite:
-        return text(f"{rows} order by {order(shape.direction, 'page')}")
-    return text(f"""select page.*, side.holds from (select {_opposite(shape)} as holds) side
-        left join lateral ({rows}) page on true order by {order(shape.direction, "page")}""")
+        return f"{rows} order by {order(shape.direction, 'page')}"
+    return f"""select page.*, side.holds from (select {_opposite(shape)} as holds) side
+        left join lateral ({rows}) page on true order by {order(shape.direction, "page")}"""
 
 
 def _page(shape: PageShape) -> str:

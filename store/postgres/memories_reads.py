@@ -6,14 +6,30 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from store.domain.encodings import RowShape
 from store.domain.journal import EvidenceReference
 from store.domain.memories import MemoryRecord
 from store.domain.overviews import MemoryOverview
 from store.domain.owners import Owner
 from store.domain.vocabulary import Sensitivity
-from store.ports.memories import SUPERSEDES_SHOWN_MAX, MemoryBrowseQuery, MemoryBrowseResult, MemoryFilter
-from store.postgres.browsing import count_statement, page_parameters, page_shape, page_statement
+from store.ports.memories import (
+    SUPERSEDES_SHOWN_MAX,
+    EncodedPage,
+    EncodedRow,
+    MemoryBrowseQuery,
+    MemoryBrowseResult,
+    MemoryFilter,
+    encoded_page,
+)
+from store.postgres.browsing import (
+    count_statement,
+    encoded_page_statement,
+    page_parameters,
+    page_shape,
+    page_statement,
+)
 from store.postgres.classes import filter_parameters, shape_of
+from store.postgres.encoding import RecurringShapes
 from store.postgres.exporting import export_memories
 from store.postgres.overviews import OVERVIEW, overview_of
 from store.postgres.predicates import visible, visible_parameters
@@ -55,8 +71,10 @@ FIND_SUPERSEDED = text(f"""
 class PostgresMemoryReads:
     """The MemoryReads of a session."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, shapes: RecurringShapes) -> None:
+        """`shapes` counts for all sessions of a store."""
         self._session = session
+        self._shapes = shapes
 
     async def find(self, owner: Owner, id: UUID, *, ceiling: Sensitivity) -> MemoryRecord | None:
         """The belief, or None if it is absent, foreign or above the ceiling; the same statement for all three."""
@@ -91,6 +109,20 @@ class PostgresMemoryReads:
             opposite = rows[0][RECORD_COLUMNS_COUNT]
         return MemoryBrowseResult(
             records=tuple(record_of(row) for row in rows if row[0] is not None), opposite=opposite
+        )
+
+    async def browse_encoded(self, query: MemoryBrowseQuery, shape: RowShape) -> EncodedPage:
+        """The page that `browse` returns, each record as JSON: written by PostgreSQL where the shape recurs."""
+        if not self._shapes.recurs(shape):
+            return encoded_page(await self.browse(query), shape, query.filter.now)
+        asked = page_shape(query)
+        parameters = {**filter_parameters(query.filter), **page_parameters(query)}
+        rows = await self._session.fetch(encoded_page_statement(asked, shape), parameters)
+        opposite = False if query.with_opposite else None
+        if asked.with_opposite:
+            opposite = rows[0][3]
+        return EncodedPage(
+            rows=tuple(EncodedRow(row[0], row[1], row[2]) for row in rows if row[0] is not None), opposite=opposite
         )
 
     async def count(self, filter: MemoryFilter) -> int:

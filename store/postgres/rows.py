@@ -78,16 +78,24 @@ def shown_columns(alias: str) -> str:
 
     The subqueries are guarded, so that a row without links costs none.
     """
-    conflicts_with = f"""
+    return _columns(alias, shown_conflicts(alias), shown_successor(alias))
+
+
+def shown_conflicts(alias: str) -> str:
+    """The conflict links of a row that the ceiling shows, the first ones by id, as an array."""
+    return f"""
         case when cardinality({alias}.conflicts_with) = 0 then {alias}.conflicts_with else array(
             select other.id from {rows_by_key("other", f"unnest({alias}.conflicts_with) link (id)", "link")}
             where other.sensitivity <= :ceiling order by other.id limit {LINKS_SHOWN_MAX}
         ) end"""
-    superseded_by = f"""
+
+
+def shown_successor(alias: str) -> str:
+    """The belief that replaced a row, if the ceiling shows it."""
+    return f"""
         case when {alias}.superseded_by is not null then (
             select other.id from beliefs other where {visible("other")} and other.id = {alias}.superseded_by
         ) end"""
-    return _columns(alias, conflicts_with, superseded_by)
 
 
 def rows_by_key(alias: str, keys: str, key: str) -> str:

@@ -10,6 +10,7 @@ from sqlalchemy import QueuePool
 
 from store.ports.errors import StoreContention
 from store.ports.store import Result, Transaction
+from store.postgres.encoding import RecurringShapes
 from store.postgres.engine import create_engine
 from store.postgres.facts import PostgresFactReads, PostgresFactWrites
 from store.postgres.failures import judged_failures
@@ -66,7 +67,9 @@ class PostgresStore:
     def __init__(self, url: str, *, pool_size: int = 10, pool_timeout_seconds: float = 5.0) -> None:
         self._engine = create_engine(url, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds)
         self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        self._single = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._writing = self._engine.execution_options(isolation_level="READ COMMITTED")
+        self._shapes = RecurringShapes()
 
     @property
     def connections(self) -> ConnectionCounts:
@@ -79,12 +82,13 @@ class PostgresStore:
     async def snapshot(self) -> AsyncIterator[PostgresSnapshot]:
         """Open a consistent read view. It takes a connection with its first operation."""
         async with open_session(self._reading) as session:
-            yield PostgresSnapshot(
-                memories=PostgresMemoryReads(session),
-                journal=PostgresJournalReads(session),
-                tokens=PostgresTokenReads(session),
-                facts=PostgresFactReads(session),
-            )
+            yield _snapshot(session, self._shapes)
+
+    @asynccontextmanager
+    async def single_read(self) -> AsyncIterator[PostgresSnapshot]:
+        """Open a view for one operation, which is one statement: without BEGIN and ROLLBACK, each a round trip."""
+        async with open_session(self._single) as session:
+            yield _snapshot(session, self._shapes)
 
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         """Run the work in one transaction and commit; run it again, from the start, after a contention.
@@ -114,16 +118,25 @@ class PostgresStore:
 
     async def _attempt(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async with open_session(self._writing) as session:
-            result = await work(_transaction(session))
+            result = await work(_transaction(session, self._shapes))
             await session.commit()
             return result
 
 
-def _transaction(session: Session) -> PostgresTransaction:
+def _snapshot(session: Session, shapes: RecurringShapes) -> PostgresSnapshot:
+    return PostgresSnapshot(
+        memories=PostgresMemoryReads(session, shapes),
+        journal=PostgresJournalReads(session),
+        tokens=PostgresTokenReads(session),
+        facts=PostgresFactReads(session),
+    )
+
+
+def _transaction(session: Session, shapes: RecurringShapes) -> PostgresTransaction:
     sequences = Sequences(session)
     return PostgresTransaction(
         memories=PostgresMemoryWrites(session, sequences),
-        shown=PostgresMemoryReads(session),
+        shown=PostgresMemoryReads(session, shapes),
         journal=PostgresJournalWrites(session, sequences),
         tokens=PostgresTokenWrites(session),
         facts=PostgresFactWrites(session),

@@ -14,16 +14,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from store.domain.encodings import RowShape
 from store.domain.lexical import TextQuery, TextQueryTooLarge
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import Sensitivity
 from store.inmemory.store import InMemoryStore
-from store.ports.memories import MemoryBrowseQuery, MemoryFilter
+from store.ports.memories import MemoryBrowseQuery, MemoryFilter, encoded_page
 from store.ports.store import Snapshot, Store
 from tests.factories import NOW, identifier, memory, owner
-from tests.strategies import IDS, OWNERS, memory_browse_queries, worlds
-from tests.worlds import ask, collected, everything, keep
+from tests.strategies import IDS, OWNERS, memory_browse_queries, row_shapes, worlds
+from tests.worlds import ask, browse, collected, everything, keep
 
 pytestmark = pytest.mark.postgres
 
@@ -81,6 +82,31 @@ async def test_generated_questions_are_answered_alike(
     expected = await ask(inmemory, lambda snapshot: answers(snapshot, asked, owners))
 
     assert expected == await ask(postgres_store, lambda snapshot: answers(snapshot, asked, owners))
+
+
+# As above.
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    world=worlds(),
+    asked=st.lists(st.tuples(memory_browse_queries(), row_shapes()), min_size=1, max_size=QUERIES_PER_WORLD),
+)
+async def test_pages_as_json_are_the_records_as_json(
+    postgres_store: Store, world: list[MemoryRecord], asked: list[tuple[MemoryBrowseQuery, RowShape]]
+) -> None:
+    number = next(_example_numbers)
+    inmemory = InMemoryStore()
+    for store in (inmemory, postgres_store):
+        await keep(store, *(moved(record, number) for record in world))
+
+    for query, shape in asked:
+        await compare(inmemory, postgres_store, replace(query, filter=moved(query.filter, number)), shape)
+
+
+async def compare(inmemory: Store, postgres: Store, query: MemoryBrowseQuery, shape: RowShape) -> None:
+    """Ask for a page as JSON, from records at first, and written by the database once the shape recurs."""
+    expected = encoded_page(await browse(inmemory, query), shape, query.filter.now)
+    for store in (inmemory, postgres, postgres, postgres):
+        assert expected == await ask(store, lambda snapshot: snapshot.memories.browse_encoded(query, shape))
 
 
 def corpus_records(lines: Iterable[dict[str, str]]) -> list[MemoryRecord]:

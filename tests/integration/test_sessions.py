@@ -3,6 +3,7 @@
 import asyncio
 import traceback
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 
@@ -125,6 +126,45 @@ async def test_a_snapshot_sees_one_moment(postgres_store: Store) -> None:
         await keep(postgres_store, second)
         assert 1 == await snapshot.memories.count(everything(ADA))
         assert await snapshot.memories.find(ADA, second.id, ceiling=second.sensitivity) is None
+
+
+async def test_a_single_read_holds_no_transaction(postgres_store: Store) -> None:
+    async with postgres_store.single_read() as snapshot:
+        assert 0 == await snapshot.memories.count(everything(ADA))
+        await keep(postgres_store, memory(owner=ADA))
+        # Asked against the rule, a second question sees what was written meanwhile.
+        assert 1 == await snapshot.memories.count(everything(ADA))
+
+
+async def test_a_single_read_replaces_a_connection_that_died_in_the_pool(
+    postgres_store: Store, database_url: str
+) -> None:
+    await keep(postgres_store, memory(owner=ADA))
+    for _ in range(2):
+        async with postgres_store.single_read() as snapshot:
+            assert 1 == await snapshot.memories.count(everything(ADA))
+        await end_other_connections(database_url)
+
+
+async def test_a_single_read_that_is_cancelled_gives_its_connection_back(database_url: str) -> None:
+    store = PostgresStore(database_url, pool_size=1, pool_timeout_seconds=2)
+
+    async def read() -> int:
+        async with store.single_read() as snapshot:
+            return await snapshot.memories.count(everything(ADA))
+
+    for steps in range(8):
+        reading = asyncio.ensure_future(read())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        reading.cancel()
+        with suppress(asyncio.CancelledError):
+            await reading
+    assert 0 == await read()
+    # A transaction is one again, on the connection that had none.
+    async with store.snapshot() as snapshot:
+        assert 0 == await snapshot.memories.count(everything(ADA))
+    await store.close()
 
 
 async def test_operations_of_one_snapshot_run_one_after_the_other(postgres_store: Store) -> None:

@@ -27,6 +27,10 @@ class BreakableStore:
         self._fail()
         return self._store.snapshot()
 
+    def single_read(self) -> AbstractAsyncContextManager[Snapshot]:
+        """Open a view, or fail."""
+        return self.snapshot()
+
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         """Run the work, or fail."""
         self._fail()

@@ -20,13 +20,14 @@ from gateway.http.presence import PresenceMiddleware
 from gateway.service.environment import Environment
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
+from store.domain.encodings import RowShape
 from store.domain.lexical import LEXICAL_VERSION
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope
 from store.inmemory.store import InMemoryStore
 from store.ports.errors import StoreUnavailable
-from store.ports.memories import MemoryBrowseQuery, MemoryBrowseResult, MemoryReads
+from store.ports.memories import EncodedPage, MemoryBrowseQuery, MemoryBrowseResult, MemoryReads
 from store.ports.store import Result, Snapshot, StoreFact, Transaction
 from tests import factories
 from tests.worlds import KEYRING, keep
@@ -50,6 +51,12 @@ class CountedReads:
         self._note("browse")
         self._store.browsed.append(query)
         return await self._reads.browse(query)
+
+    async def browse_encoded(self, query: MemoryBrowseQuery, shape: RowShape) -> EncodedPage:
+        """One page, counted as the other form of it is."""
+        self._note("browse")
+        self._store.browsed.append(query)
+        return await self._reads.browse_encoded(query, shape)
 
     def _note(self, name: str) -> None:
         if name == self._store.failing:
