@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from store.domain.encodings import ATTRIBUTES, AttributeMember, Codec, ConstantMember, RowShape
@@ -27,6 +28,8 @@ from store.domain.vocabulary import (
 from store.ports.memories import Direction, Keyset, MemoryBrowseQuery, MemoryFilter
 from tests.factories import NOW, OTHER_SESSION, SESSION, identifier, memory, owner
 
+WORLDS_MAX = max(20, settings().max_examples // 4)
+"""Examples of a property that asks many questions of each world."""
 OWNERS = (owner(), owner("bo"), owner(tenant="inland"))
 # Chosen mostly, so that most questions meet something: the first owner, no end, the highest ceiling.
 _OWNERS_WEIGHED = (*[OWNERS[0]] * 4, *OWNERS[1:])

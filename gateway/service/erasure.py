@@ -5,13 +5,11 @@ Source: belief store decisions, Review and delete.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 from store.domain.journal import Tombstone
 from store.domain.keyring import Keyring
-from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import EventKind
 from store.ports.errors import StoreContention
@@ -39,25 +37,21 @@ async def erase_statements(
     records = await transaction.memories.find_many_for_update(owner, victims | linked)
     if not await transaction.memories.find_linked_ids(owner, victims) <= victims | linked:
         raise StoreContention
-    for record in records:
-        if record.id not in victims:
-            await _unlink(transaction, record, victims)
-    for record in records:
-        if record.id in victims:
-            await transaction.journal.append(
-                owner,
-                EventKind.DELETED,
-                session_id=record.source_session_id,
-                memory_id=record.id,
-                at=now,
-                payload={},
-            )
+    erased = [record for record in records if record.id in victims]
+    # All at once: the statements sent must not tell how many rows above the ceiling go, or point at them.
+    await transaction.memories.unlink(owner, linked - victims, gone=victims)
+    await transaction.journal.append_each(
+        owner,
+        EventKind.DELETED,
+        memories=[(record.source_session_id, record.id) for record in erased],
+        at=now,
+    )
     await transaction.memories.erase(owner, victims)
     await transaction.memories.erase_facts(owner, hashes)
     await transaction.journal.erase_rejections(owner, hashes)
     for tombstone in tombstones:
         await transaction.journal.add_tombstone(tombstone)
-    return sum(record.id in victims for record in records)
+    return len(erased)
 
 
 def tombstones_of(keyring: Keyring, owner: Owner, statement: str, now: datetime) -> list[Tombstone]:
@@ -96,14 +90,3 @@ async def find_equal_hashes(
             judge(statement)
         after = batch[-1][0]
     return found
-
-
-async def _unlink(transaction: Transaction, record: MemoryRecord, victims: Collection[UUID]) -> None:
-    """Remove links whose other end goes: no write of a belief, so neither position nor updated_at moves."""
-    await transaction.memories.put(
-        replace(
-            record,
-            conflicts_with=tuple(id for id in record.conflicts_with if id not in victims),
-            superseded_by=None if record.superseded_by in victims else record.superseded_by,
-        )
-    )

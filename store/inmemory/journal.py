@@ -1,7 +1,7 @@
 """Events, receipts, tombstones, rejections and people in memory."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
@@ -113,6 +113,13 @@ class InMemoryJournalWrites:
             occurred_at=at,
             payload=dict(payload),
         )
+
+    async def append_each(
+        self, owner: Owner, kind: EventKind, *, memories: Sequence[tuple[UUID, UUID]], at: datetime
+    ) -> None:
+        """Append one event without payload for each (session, memory)."""
+        for session_id, memory_id in memories:
+            await self.append(owner, kind, session_id=session_id, memory_id=memory_id, at=at, payload={})
 
     async def restore_event(self, event: Event) -> bool:
         """Write an event under its own number; False if one stands there. Later numbers lie above it."""

@@ -186,6 +186,19 @@ class InMemoryMemoryWrites:
         changed = {name: getattr(record, name) for name in CHANGEABLE_FIELDS}
         _write(held, replace(row, record=replace(row.record, **changed)))
 
+    async def unlink(self, owner: Owner, ids: Collection[UUID], *, gone: Collection[UUID]) -> None:
+        """Take the links to beliefs that go out of these rows; neither position nor updated_at moves."""
+        held = self._state.for_writing(owner)
+        for id in ids:
+            row = held.memories.get(id)
+            if row is not None:
+                left = replace(
+                    row.record,
+                    conflicts_with=tuple(link for link in row.record.conflicts_with if link not in gone),
+                    superseded_by=None if row.record.superseded_by in gone else row.record.superseded_by,
+                )
+                _write(held, replace(row, record=left))
+
     async def erase(self, owner: Owner, ids: Collection[UUID]) -> None:
         """Remove the rows, their evidence and the people_facts copies."""
         held = self._state.for_writing(owner)

@@ -1,6 +1,6 @@
 """What a store must do for events, receipts, tombstones, rejections and people."""
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -54,6 +54,12 @@ class JournalWrites(Protocol):
         self, owner: Owner, kind: EventKind, *, session_id: UUID, memory_id: UUID | None, at: datetime, payload: Payload
     ) -> None:
         """Append one event under the next number of the journal."""
+        ...
+
+    async def append_each(
+        self, owner: Owner, kind: EventKind, *, memories: Sequence[tuple[UUID, UUID]], at: datetime
+    ) -> None:
+        """Append one event without payload for each (session, memory), in as many statements whatever their number."""
         ...
 
     async def restore_event(self, event: Event) -> bool:

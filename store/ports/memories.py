@@ -232,6 +232,13 @@ class MemoryWrites(Protocol):
         """
         ...
 
+    async def unlink(self, owner: Owner, ids: Collection[UUID], *, gone: Collection[UUID]) -> None:
+        """Take the links to beliefs that go out of these rows, in one statement however many there are.
+
+        No write of a belief: neither position nor updated_at moves.
+        """
+        ...
+
     async def erase(self, owner: Owner, ids: Collection[UUID]) -> None:
         """Remove the rows, their evidence and the people_facts copies."""
         ...

@@ -1,6 +1,6 @@
 """Appending, blocking and naming in PostgreSQL, inside one transaction."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -66,6 +66,29 @@ class PostgresJournalWrites:
             payload=payload,
         )
         await self._session.execute(insert(events).values(_event_values(event)))
+
+    async def append_each(
+        self, owner: Owner, kind: EventKind, *, memories: Sequence[tuple[UUID, UUID]], at: datetime
+    ) -> None:
+        """Append one event without payload for each (session, memory), in as many statements whatever their number."""
+        if not memories:
+            return
+        numbers = await self._sequences.next_numbers(len(memories))
+        rows = [
+            _event_values(
+                Event(
+                    owner=owner,
+                    session_id=session_id,
+                    number=number,
+                    kind=kind,
+                    memory_id=memory_id,
+                    occurred_at=at,
+                    payload={},
+                )
+            )
+            for number, (session_id, memory_id) in zip(numbers, memories, strict=True)
+        ]
+        await self._session.execute(insert(events), rows)
 
     async def restore_event(self, event: Event) -> bool:
         """Write an event under its own number; False if one stands there. Later numbers lie above it."""

@@ -91,6 +91,15 @@ _REWRITE_LEXEMES = text(f"""
     update beliefs m set search = array_to_tsvector(CAST(:lexemes AS text[]))
     where {owned("m")} and m.id = :id and m.search <> array_to_tsvector(CAST(:lexemes AS text[]))
 """)
+_UNLINK = text(f"""
+    update beliefs m set
+        conflicts_with = array(
+            select held.link from unnest(m.conflicts_with) with ordinality held (link, place)
+            where held.link <> all (CAST(:gone AS uuid[])) order by held.place
+        ),
+        superseded_by = case when m.superseded_by = any (CAST(:gone AS uuid[])) then null else m.superseded_by end
+    where {owned("m")} and m.id = any (CAST(:ids AS uuid[]))
+""")
 _SEARCH = func.array_to_tsvector(cast(bindparam("lexemes"), ARRAY(Text)))
 
 
@@ -151,6 +160,11 @@ class PostgresMemoryWrites:
         if written != 1:
             raise StoreInconsistent("a belief that is written is not stored")
         await self._follow_fact(record)
+
+    async def unlink(self, owner: Owner, ids: Collection[UUID], *, gone: Collection[UUID]) -> None:
+        """Take the links to beliefs that go out of these rows, in one statement however many there are."""
+        parameters = {**owner_parameters(owner), "ids": list(ids), "gone": list(gone)}
+        await self._session.execute(_UNLINK, parameters)
 
     async def erase(self, owner: Owner, ids: Collection[UUID]) -> None:
         """Remove the rows, their evidence and the people_facts copies."""

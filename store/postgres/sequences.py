@@ -13,6 +13,7 @@ _NEXT_OF_BOTH = text("""
     select nextval('belief_positions'), nextval('event_numbers') from generate_series(1, CAST(:count AS integer))
 """)
 _NEXT_NUMBER = text("select nextval('event_numbers')")
+_NEXT_NUMBERS = text("select nextval('event_numbers') from generate_series(1, CAST(:count AS integer))")
 _RISE_ABOVE = text("select setval('event_numbers', :number) from event_numbers where last_value < :number")
 
 
@@ -38,6 +39,11 @@ class Sequences:
         if not self._numbers:
             self._numbers.append(await self._session.fetch_value(_NEXT_NUMBER))
         return self._numbers.popleft()
+
+    async def next_numbers(self, count: int) -> list[int]:
+        """Fresh numbers of the journal, ascending, in one statement whatever their count."""
+        drawn = await self._session.fetch(_NEXT_NUMBERS, {"count": count})
+        return sorted(row[0] for row in drawn)
 
     async def rise_above(self, number: int) -> None:
         """Let every later number lie above this one."""

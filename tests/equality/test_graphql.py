@@ -12,7 +12,7 @@ from tests.equality.documents import Document, documents
 from tests.equality.pairs import Pair, Side
 from tests.factories import memory, owner
 from tests.gateways import FULL, WRITE
-from tests.strategies import OWNERS, worlds
+from tests.strategies import OWNERS, WORLDS_MAX, worlds
 
 TIMES_ASKED = 4
 """Until a shape of a row recurs."""
@@ -33,7 +33,7 @@ async def compare(pair: Pair, secret: str, document: Document, **headers: str) -
 
 
 # The fixture is one store for all examples on purpose: a world is told from another by its tenants.
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=WORLDS_MAX, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     world=worlds(),
     asked=st.lists(

@@ -14,7 +14,7 @@ from store.domain.vocabulary import AccessScope, BeliefType, MemoryStatus, Sensi
 from tests.equality.pairs import Pair
 from tests.factories import memory, owner
 from tests.gateways import FULL, WRITE
-from tests.strategies import IDS, OWNERS, POSITIONS, QUERY_TEXTS, SESSIONS, SUBJECTS, worlds
+from tests.strategies import IDS, OWNERS, POSITIONS, QUERY_TEXTS, SESSIONS, SUBJECTS, WORLDS_MAX, worlds
 
 TIMES_ASKED = 3
 """Until the shape of a row recurs, in the first example."""
@@ -50,7 +50,7 @@ def requests(draw: st.DrawFn) -> tuple[Owner, frozenset[AccessScope], str]:
 
 
 # The fixture is one store for all examples on purpose: a world is told from another by its tenants.
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=WORLDS_MAX, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(world=worlds(), asked=st.lists(requests(), min_size=1, max_size=12))
 async def test_any_list_is_answered_alike(
     pair: Pair, world: list[MemoryRecord], asked: list[tuple[Owner, frozenset[AccessScope], str]]

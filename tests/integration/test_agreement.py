@@ -23,7 +23,7 @@ from store.inmemory.store import InMemoryStore
 from store.ports.memories import MemoryBrowseQuery, MemoryFilter, encoded_page
 from store.ports.store import Snapshot, Store
 from tests.factories import NOW, identifier, memory, owner
-from tests.strategies import IDS, OWNERS, memory_browse_queries, row_shapes, worlds
+from tests.strategies import IDS, OWNERS, WORLDS_MAX, memory_browse_queries, row_shapes, worlds
 from tests.worlds import ask, browse, collected, everything, keep
 
 pytestmark = pytest.mark.postgres
@@ -66,7 +66,7 @@ async def answers(snapshot: Snapshot, queries: Sequence[MemoryBrowseQuery], owne
 
 
 # The fixture is one database for all examples on purpose: a world is told from another by its tenants.
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=WORLDS_MAX, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(world=worlds(), queries=st.lists(memory_browse_queries(), min_size=1, max_size=QUERIES_PER_WORLD))
 async def test_generated_questions_are_answered_alike(
     postgres_store: Store, world: list[MemoryRecord], queries: list[MemoryBrowseQuery]
@@ -85,7 +85,7 @@ async def test_generated_questions_are_answered_alike(
 
 
 # As above.
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=WORLDS_MAX, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     world=worlds(),
     asked=st.lists(st.tuples(memory_browse_queries(), row_shapes()), min_size=1, max_size=QUERIES_PER_WORLD),

@@ -190,7 +190,7 @@ async def test_nothing_in_a_span_comes_from_a_caller(on: Watched) -> None:
     names = {span.name for span in spans}
 
     assert {"GET /v1/memories", "POST /graphql", "GET none", "OTHER /v1/memories"} <= names
-    assert {"store memories.browse", "store memories.find", "store transact", "store tokens.find"} <= names
+    assert {"store memories.browse_encoded", "store memories.find", "store transact", "store tokens.find"} <= names
     allowed = {
         "http.request.method": METHODS | {OTHER_METHOD},
         "http.route": ROUTES | {NO_ROUTE},
@@ -216,7 +216,7 @@ async def test_what_the_store_is_asked_is_a_part_of_the_exchange(on: Watched) ->
     assert exchange.context is not None
     assert {exchange.context.trace_id} == {span.context.trace_id for span in inner if span.context is not None}
     assert [] == [span.name for span in inner if span.parent is None]
-    assert "store memories.browse" in {span.name for span in inner}
+    assert "store memories.browse_encoded" in {span.name for span in inner}
 
 
 async def test_what_happens_beside_the_exchanges_is_not_traced(on: Watched) -> None:

@@ -28,7 +28,11 @@ def log(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
     former, level = root.handlers, root.level
     root.handlers = [handler]
     root.setLevel(logging.DEBUG)
+    # A server that another test has run has cut this one off, as ours is cut off too.
+    access = logging.getLogger("uvicorn.access")
+    propagated, access.propagate = access.propagate, True
     yield stream
+    access.propagate = propagated
     root.handlers = former
     root.setLevel(level)
 
