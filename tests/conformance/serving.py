@@ -60,8 +60,10 @@ def served(
 ) -> Iterator[Served]:
     """Serve these beliefs until the block is left; what happens is told to `exchanges`."""
     started: Future[tuple[Served, GatewayServer]] = Future()
+    loops: list[asyncio.AbstractEventLoop] = []
 
     async def serve() -> None:
+        loops.append(asyncio.get_running_loop())
         async with serving(InMemoryStore(), trusted=trusted, policy=policy, exchanges=exchanges) as gateway:
             server = GatewayServer(gateway.app, exchanges=exchanges, trusted_proxies=trusted_proxies)
             await _serve(gateway, records, server, started)
@@ -72,7 +74,8 @@ def served(
     try:
         yield served
     finally:
-        server.end()
+        # In its own loop's turn: from this thread it could close what the loop is closing.
+        loops[0].call_soon_threadsafe(server.end)
         thread.join(WAIT_SECONDS)
         assert not thread.is_alive()
 
