@@ -15,7 +15,7 @@ settings.register_profile("dev", max_examples=25, stateful_step_count=25, deadli
 # Fixed: the same commit always runs the same examples, so that a red run is about the change.
 settings.register_profile(
     "ci",
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     derandomize=True,
     print_blob=True,

@@ -49,7 +49,9 @@ async def beliefs(deployment: Deployment) -> list[dict[str, Any]]:
     return [each async for each in deployment.exports.lines() if each["kind"] == "belief"]
 
 
-async def test_every_observation_becomes_one_belief_and_is_taken_once(deployment: Deployment, content: bytes) -> None:
+async def test_every_observation_becomes_one_belief_that_a_walk_finds_once_and_a_second_import_skips(
+    deployment: Deployment, content: bytes
+) -> None:
     report = await take(deployment, content)
 
     assert (report.counts, report.refused) == ({"restored": 2_541}, 0)
@@ -68,10 +70,23 @@ async def test_every_observation_becomes_one_belief_and_is_taken_once(deployment
 
     assert (await take(deployment, content)).counts == {"skipped": 2_541}
     assert await beliefs(deployment) == found
+    await check_walks(deployment, found)
+    await check_renames(deployment, content)
 
 
-async def test_an_import_after_a_rename_leaves_one_name_everywhere(deployment: Deployment, content: bytes) -> None:
-    await take(deployment, content)
+async def check_walks(deployment: Deployment, found: list[dict[str, Any]]) -> None:
+    """A walk over all pages returns each belief of each principal exactly once, in both directions."""
+    for principal in sorted({each["principal"] for each in found}):
+        wanted = [each["id"] for each in found if each["principal"] == principal]
+
+        owner = Owner(tenant="locomo", principal=principal)
+
+        assert await walk(deployment, owner, backwards=True) == wanted
+        assert await walk(deployment, owner, backwards=False) == wanted[::-1]
+
+
+async def check_renames(deployment: Deployment, content: bytes) -> None:
+    """An import after a rename leaves one name everywhere."""
     people = [each async for each in deployment.exports.lines() if each["kind"] == "person"]
     person = people[0]
     of = Owner(tenant=person["tenant"], principal=person["principal"])
@@ -86,20 +101,6 @@ async def test_an_import_after_a_rename_leaves_one_name_everywhere(deployment: D
             if record.subject == f"person:{person['key']}"
         }
     assert shown == {person["name"]}
-
-
-async def test_a_walk_returns_each_belief_exactly_once_in_both_directions(
-    deployment: Deployment, content: bytes
-) -> None:
-    await take(deployment, content)
-    found = await beliefs(deployment)
-    for principal in sorted({each["principal"] for each in found}):
-        wanted = [each["id"] for each in found if each["principal"] == principal]
-
-        owner = Owner(tenant="locomo", principal=principal)
-
-        assert await walk(deployment, owner, backwards=True) == wanted
-        assert await walk(deployment, owner, backwards=False) == wanted[::-1]
 
 
 async def walk(deployment: Deployment, owner: Owner, *, backwards: bool) -> list[str]:
