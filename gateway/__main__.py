@@ -9,11 +9,12 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line."""
     try:
-        # Here and not above: it takes a second, in which Ctrl-C has nothing to stop, and should show no traceback.
+        # Here and not above: while it loads, Ctrl-C has nothing to stop, and should show no traceback.
         from gateway.cli.application import main as run  # noqa: PLC0415
+
+        run()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    run()
 
 
 if __name__ == "__main__":

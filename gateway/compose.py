@@ -1,4 +1,4 @@
-"""From settings to ready services and the application: the only module that names an adapter.
+"""From settings to ready services: the only module that names an adapter.
 
 The embedded PostgreSQL is started, and migrated, with the services that use it, and stopped after them. An external
 one is never migrated in passing: other gateways of an older version may be serving from it.
@@ -9,42 +9,32 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Protocol
 from uuid import uuid4
 
-from limits.errors import ConfigurationError
-from starlette.applications import Starlette
-
-from gateway.app import build_app
 from gateway.database import Database, DatabaseUnavailable, StartRefused, make_data_directory
-from gateway.graphql.documents import InvalidManifest, TrustedDocuments, read_manifest
-from gateway.http.deadlines import Deadlines
-from gateway.http.exchanges import NoExchanges
-from gateway.http.policy import Policy
-from gateway.http.rate_limits import RateLimits, rate_limit_storage
-from gateway.observability.exchanges import ExchangeReports
-from gateway.observability.metrics import GatewayMetrics
 from gateway.observability.traced_store import TracedStore
 from gateway.observability.traces import Traces
 from gateway.service.compaction import CompactionService
 from gateway.service.demonstration import DemoService, refuse_other_owners
-from gateway.service.environment import Environment, Measures, NoMeasures
+from gateway.service.environment import Environment, Measures, NoMeasures, system_clock
 from gateway.service.exporting import ExportService
 from gateway.service.formation import FormationService
 from gateway.service.importing import ImportService, LocomoImportService
-from gateway.service.issuer_keys import IssuerKeys, file_reader, url_reader
+from gateway.service.journaling import journal_act
 from gateway.service.journals import JournalService
 from gateway.service.key_rotation import HashKeyService
 from gateway.service.keys import open_keyring
 from gateway.service.memories import PublicMemoryService
 from gateway.service.operators import OperatorService
 from gateway.service.reindexing import ReindexService
-from gateway.service.signed_tokens import Issuer, SignedTokenService
 from gateway.service.store_inspection import StoreInspection, count_stored, inspect_store
 from gateway.service.sweeps import SweepService
-from gateway.service.tokens import TokenService
-from gateway.settings import DocumentsMode, Settings
+from gateway.service.tokens import SignedTokens, TokenService
+from gateway.settings import Settings
 from store.domain.keyring import Keyring
 from store.domain.lexical import LEXICAL_VERSION
 from store.ports.errors import StoreUnavailable
@@ -55,6 +45,18 @@ from store.postgres.migrating import SchemaMismatch, UnsuitableSettings, check_s
 from store.postgres.store import PostgresStore
 
 VERSION = version("belief-gateway")
+
+
+class ServiceReports(Measures, Protocol):
+    """Where what the services meet is counted."""
+
+    def watch_pool(self, count: Callable[[], Mapping[str, int]]) -> None:
+        """Ask for the connections in the pool, by state, when they are looked at."""
+        ...
+
+    def last_use_failed(self) -> None:
+        """One last use of a token that could not be written."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,6 @@ class Services:
     compaction: CompactionService
     store: Store
     database: Database
-    rate_limits: RateLimits
 
     async def stored_by_sensitivity(self) -> Mapping[str, int]:
         """How many beliefs of all principals are stored, by sensitivity."""
@@ -87,7 +88,7 @@ class Services:
 async def running(
     settings: Settings,
     *,
-    metrics: GatewayMetrics | None = None,
+    reports: ServiceReports | None = None,
     traces: Traces | None = None,
     for_demo: bool = False,
 ) -> AsyncIterator[Services]:
@@ -104,15 +105,14 @@ async def running(
         keyring = await open_keyring(store, settings.key_path)
         await store.transact(_claim_lexical_version)
         used: Store = store if traces is None else TracedStore(store, traces)
-        services = _services(settings, database, used, PostgresMaintenance(url), keyring, metrics)
-        if metrics is not None:
-            metrics.watch_pool(lambda: asdict(store.connections))
+        services = _services(settings, database, used, PostgresMaintenance(url), keyring, reports)
+        if reports is not None:
+            reports.watch_pool(lambda: asdict(store.connections))
         try:
             with _explained(database):
                 yield services
         finally:
             await services.tokens.close()
-            await services.rate_limits.close()
 
 
 @asynccontextmanager
@@ -188,6 +188,11 @@ async def migrate_database(settings: Settings) -> None:
     async with database.used() as url:
         with _explained(database):
             await migrate(url)
+            store = PostgresStore(url, pool_size=1, pool_timeout_seconds=settings.pool_wait_seconds)
+            try:
+                await store.transact(partial(journal_act, now=system_clock(), action="migrate"))
+            finally:
+                await store.close()
 
 
 async def database_answers(services: Services) -> bool:
@@ -199,59 +204,20 @@ async def database_answers(services: Services) -> bool:
     return True
 
 
-def application(
-    services: Services, metrics: GatewayMetrics, deadlines: Deadlines, traces: Traces | None = None
-) -> Starlette:
-    """The application of these services, with the surfaces that the settings mount.
-
-    Raises StartRefused for a manifest of trusted documents that can't be taken.
-    """
-    settings = services.settings
-    try:
-        return build_app(
-            memories=services.memories if settings.api_enabled else None,
-            tokens=services.tokens,
-            ready=services.store.check,
-            version=VERSION,
-            exchanges=ExchangeReports(metrics, traces),
-            trusted=_trusted_documents(settings),
-            count_document=metrics.document,
-            deadlines=deadlines,
-            encoded_pages=settings.encoded_pages,
-            policy=Policy(
-                rate_limits=services.rate_limits,
-                introspection=settings.introspection,
-                origins=settings.cors_origins,
-            ),
-        )
-    except InvalidManifest as error:
-        raise StartRefused(f"In {settings.documents}, {error}.") from error
-
-
-def _trusted_documents(settings: Settings) -> TrustedDocuments:
-    if settings.documents is None:
-        return TrustedDocuments()
-    try:
-        content = settings.documents.read_bytes()
-    except OSError as error:
-        raise StartRefused(f"The manifest {settings.documents} can't be read: {error.strerror}.") from error
-    return TrustedDocuments(read_manifest(content), only=settings.documents_mode is DocumentsMode.ONLY)
-
-
 def _services(
     settings: Settings,
     database: Database,
     store: Store,
     maintenance: Maintenance,
     keyring: Keyring,
-    metrics: GatewayMetrics | None,
+    reports: ServiceReports | None,
 ) -> Services:
-    measures: Measures = metrics or NoMeasures()
+    measures: Measures = reports or NoMeasures()
     environment = Environment(keyring=keyring, measures=measures)
     memories = PublicMemoryService(store, environment)
     formation = FormationService(store, environment)
     importing = ImportService(store, environment, formation)
-    count_failure: Callable[[], None] = metrics.last_use_failed if metrics else lambda: None
+    count_failure: Callable[[], None] = reports.last_use_failed if reports else lambda: None
     tokens = TokenService(
         store, new_id=uuid4, on_last_use_failure=count_failure, signed=_signed_tokens(settings, environment)
     )
@@ -271,29 +237,17 @@ def _services(
         compaction=CompactionService(store, maintenance, environment),
         store=store,
         database=database,
-        rate_limits=_rate_limits(settings, metrics),
     )
 
 
-def _rate_limits(settings: Settings, metrics: GatewayMetrics | None) -> RateLimits:
-    """The rate limits of the settings. Raises StartRefused where the client of a shared storage is not installed."""
-    url = settings.rate_limit_url
-    try:
-        storage = rate_limit_storage(None if url is None else url.get_secret_value())
-    except ConfigurationError as error:
-        raise StartRefused("Rates in a Redis need its client: install `belief-gateway[redis]`.") from error
-    return RateLimits(
-        storage,
-        cost_per_minute=settings.rate_limit_cost_per_minute,
-        failed_authentications_per_minute=settings.rate_limit_failed_authentications_per_minute,
-        reports=NoExchanges() if metrics is None else ExchangeReports(metrics),
-    )
-
-
-def _signed_tokens(settings: Settings, environment: Environment) -> SignedTokenService | None:
+def _signed_tokens(settings: Settings, environment: Environment) -> SignedTokens | None:
     """The signed tokens of the issuer that the settings name, if they name one."""
     if settings.oidc_issuer is None or settings.oidc_audience is None or settings.oidc_jwks is None:
         return None
+    # Cryptography is loaded where an issuer is named, and nowhere else.
+    from gateway.service.issuer_keys import IssuerKeys, file_reader, url_reader  # noqa: PLC0415
+    from gateway.service.signed_tokens import Issuer, SignedTokenService  # noqa: PLC0415
+
     place = settings.oidc_jwks
     issuer = Issuer(
         issuer=settings.oidc_issuer,

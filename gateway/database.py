@@ -100,5 +100,7 @@ def make_data_directory(directory: Path) -> None:
     """Make the data directory, closed to others but for passing through to PostgreSQL's own where root needs it."""
     try:
         directory.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise StartRefused(f"The data directory {directory} is not a directory.") from error
     except OSError as error:
         raise StartRefused(f"The data directory {directory} can't be made: {error.strerror}.") from error

@@ -35,10 +35,12 @@ from gateway.settings import Settings
 from store.domain.keyring import Keyring
 from store.ports.store import Store
 from store.postgres.embedded.binaries import find_binaries
+from store.postgres.embedded.cluster import former_data
 from store.postgres.embedded.databases import Databases
 from store.postgres.embedded.server import EmbeddedServer
 from store.postgres.embedded.upgrading import discard_former, major_version, put_back, swap
-from store.postgres.migrating import expected_revision, knows_revision, migrate
+from store.postgres.migrating import NEWEST_REVISION, migrate
+from store.postgres.revisions import knows_revision
 from store.postgres.store import PostgresStore
 
 
@@ -67,7 +69,7 @@ async def back_up(settings: Settings, path: Path) -> Manifest:
             manifest = Manifest(
                 archive=ARCHIVE_VERSION,
                 gateway=VERSION,
-                schema_revision=expected_revision(),
+                schema_revision=NEWEST_REVISION,
                 key_id=found.key_id or "",
                 lexical_version=found.lexical_version or "",
                 created_at=system_clock(),
@@ -134,6 +136,11 @@ async def confirm_upgrade(settings: Settings) -> bool:
     """Remove the cluster that an upgrade kept; False where there is none. Raises StartRefused, DatabaseUnavailable."""
     _require_embedded(settings)
     root = Database(settings).root
+    if former_data(root) is None:
+        return False
+    # That the new cluster starts is seen by this too, before the old one is gone.
+    async with running(settings) as services:
+        await services.store.transact(partial(journal_act, now=system_clock(), action="upgrade_confirm"))
 
     def discard() -> bool:
         with EmbeddedServer(root, binaries=settings.postgres_binaries).reserved():
@@ -159,11 +166,21 @@ def _upgrade(settings: Settings, former_binaries: Path, current: str, dump: Path
         new = EmbeddedServer(beside, binaries=settings.postgres_binaries)
         with new.alone() as databases:
             databases.create(DATABASE)
-            databases.load(DATABASE, dump)
+            loading = databases.load(DATABASE, dump)
+            # A loop of this thread's own: the work is done in it to its end, whatever happens to the command.
+            asyncio.run(_journal_upgrade(new.url(loading), former=former, current=current))
             databases.put_in_place(DATABASE)
         swap(root, beside)
         shutil.rmtree(beside)
     return former
+
+
+async def _journal_upgrade(url: str, *, former: str, current: str) -> None:
+    """Write the upgrade into the store that it leads to. Raises StoreError."""
+    await migrate(url)
+    async with _opened(url) as store:
+        act = partial(journal_act, now=system_clock(), action="upgrade", former=int(former), current=int(current))
+        await store.transact(act)
 
 
 async def _take_over(former_url: str, restored_url: str, keyring: Keyring, *, replace: bool) -> TakenOver:

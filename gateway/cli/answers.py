@@ -1,4 +1,4 @@
-"""How a command answers: JSON or a table on standard output, one sentence on standard error, and an exit code.
+"""How a command answers: JSON or values on standard output, one sentence on standard error, and an exit code.
 
 | Exit code | Means |
 |---|---|
@@ -12,30 +12,17 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, Protocol
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
+from typing import Any
 
 from gateway.cli.interruption import Interrupted
+from gateway.cli.refusals import refusal_of
 from gateway.database import DatabaseUnavailable, StartRefused
 from gateway.observability.logs import describe_exception
 from gateway.service.errors import Conflict, GatewayError, MalformedRequest, NotFound, Unavailable
 from gateway.service.keys import KeyFileError
 from gateway.settings import SettingsError
-
-
-class Advance(Protocol):
-    """What a long work calls when some of it is done."""
-
-    def __call__(self, completed: int, of: int | None = None, /) -> None:
-        """So much is done in all, of so much where that is known."""
-        ...
 
 
 class ExitCode(IntEnum):
@@ -63,7 +50,6 @@ _CODES: Mapping[type[Exception], ExitCode] = {
     StartRefused: ExitCode.FAILED,
     KeyFileError: ExitCode.FAILED,
     DatabaseUnavailable: ExitCode.UNAVAILABLE,
-    MalformedRequest: ExitCode.USAGE,
     NotFound: ExitCode.NOT_FOUND,
     Conflict: ExitCode.CONFLICT,
     Unavailable: ExitCode.UNAVAILABLE,
@@ -77,6 +63,8 @@ def failure_of_command(error: Exception) -> tuple[ExitCode, str]:
     """The exit code and the sentence for what a command raised; an unknown failure is named without its text."""
     if isinstance(error, CommandFailed):
         return error.code, str(error)
+    if isinstance(error, MalformedRequest):
+        return ExitCode.USAGE, refusal_of(error)
     for kind, code in _CODES.items():
         if isinstance(error, kind):
             return code, str(error)
@@ -86,12 +74,12 @@ def failure_of_command(error: Exception) -> tuple[ExitCode, str]:
 def show_failure(message: str) -> None:
     """One sentence on standard error."""
     end = "" if message.endswith((".", ";", "?")) else "."
-    print(f"{_printable(message[:1].upper() + message[1:])}{end}", file=sys.stderr)
+    print(f"{printable(message[:1].upper() + message[1:])}{end}", file=sys.stderr)
 
 
 def note(message: str) -> None:
     """A remark on standard error, where it is not part of the answer."""
-    print(_printable(message), file=sys.stderr)
+    print(printable(message), file=sys.stderr)
 
 
 def show_json(value: object) -> None:
@@ -99,37 +87,15 @@ def show_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """The answer as a table, as wide as the terminal; without a terminal nothing is cut off."""
-    console = Console(width=None if sys.stdout.isatty() else 100_000, highlight=False)
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold", expand=False)
-    for row in rows:
-        table.add_row(*(Text(_printable(_cell(value))) for value in row))
-    console.print(table)
-
-
 def show_values(values: Mapping[str, object]) -> None:
     """The answer as names and values, one on a line."""
     width = max(map(len, values), default=0)
     for name, value in values.items():
-        print(f"{name:<{width}}  {_printable(_cell(value))}")
+        print(f"{name:<{width}}  {printable(cell(value))}")
 
 
-@contextmanager
-def progress(description: str, total: int | None) -> Iterator[Advance]:
-    """A bar on standard error while the work lasts, told how much is done, and of how much; only on a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task(description, total=total)
-
-        def advance(completed: int, of: int | None = None) -> None:
-            bar.update(task, completed=completed, total=of or total)
-
-        yield advance
-
-
-def _cell(value: Any) -> str:  # Any: what a view or a setting holds
+def cell(value: Any) -> str:  # Any: what a view or a setting holds
+    """A value as an operator reads it."""
     match value:
         case None:
             return "-"
@@ -141,6 +107,6 @@ def _cell(value: Any) -> str:  # Any: what a view or a setting holds
             return str(value)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Without control characters: a statement must not steer the terminal."""
     return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)

@@ -8,12 +8,16 @@ import typer
 from gateway.cli.answers import CommandFailed, ExitCode, note, show_json
 from gateway.cli.interruption import run_to_the_end
 from gateway.cli.options import AsJson, DataDirectory, settings_of
+from gateway.cli.refusals import some_path
 from gateway.restoring import back_up, confirm_upgrade, restore, upgrade
+from gateway.service.errors import MalformedRequest
 from store.domain.lexical import LEXICAL_VERSION
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; nothing may stand there yet.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", parser=some_path, help="The file to write; nothing may stand there yet.")
+    ],
     *,
     data_dir: DataDirectory = None,
 ) -> None:
@@ -27,7 +31,7 @@ def backup(
 
 
 def restore_backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `backup` wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", parser=some_path, help="A file that `backup` wrote.")],
     *,
     replace: Annotated[
         bool, typer.Option("--replace", help="Put it in the place of a store that is not empty, which is lost.")
@@ -40,7 +44,10 @@ def restore_backup(
     What was deleted, rejected or revoked in the replaced store since stays so.
     """
     settings = settings_of(data_dir=data_dir, database_url=None)
-    restored = run_to_the_end(lambda _: restore(settings, file.absolute(), replace=replace))
+    try:
+        restored = run_to_the_end(lambda _: restore(settings, file.absolute(), replace=replace))
+    except MalformedRequest as error:
+        raise CommandFailed(f"{file} {error.reason}", ExitCode.USAGE) from error
     taken = restored.taken_over
     if as_json:
         counts = {name: getattr(taken, name) for name in ("tombstones", "rejections", "erased", "tokens")}
@@ -60,7 +67,12 @@ def upgrade_cluster(
     *,
     old_binaries: Annotated[
         Path | None,
-        typer.Option("--old-binaries", help="The directory of PostgreSQL's programs of the version that it is of."),
+        typer.Option(
+            "--old-binaries",
+            parser=some_path,
+            metavar="PATH",
+            help="The directory of PostgreSQL's programs of the version that it is of.",
+        ),
     ] = None,
     confirm: Annotated[bool, typer.Option("--confirm", help="Remove the old cluster that an upgrade kept.")] = False,
     data_dir: DataDirectory = None,

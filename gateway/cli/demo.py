@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from gateway.cli.answers import progress
+from gateway.cli.terminal import progress
 from gateway.compose import Services
 from gateway.service.demonstration import DEMO_OWNERS, FULL_SCOPES, READ_SCOPES
 from store.domain.owners import Owner

@@ -58,7 +58,9 @@ async def _find(name: str, check: Callable[[], Awaitable[str]]) -> Finding:
 async def _data_directory(settings: Settings) -> str:
     directory = settings.data_dir
     standing = next(path for path in (directory, *directory.parents) if path.exists())
-    if not standing.is_dir() or not os.access(standing, os.W_OK | os.X_OK):
+    if not standing.is_dir():
+        raise CommandFailed(f"{standing} is not a directory")
+    if not os.access(standing, os.W_OK | os.X_OK):
         raise CommandFailed(f"{standing} can't be written by this user")
     return str(directory) if standing == directory else f"{directory}: {_NOT_YET}"
 

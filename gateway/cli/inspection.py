@@ -1,23 +1,12 @@
-"""What can be known about a deployment: its settings, its schemas, its key, its health."""
+"""What can be known about a deployment: its settings, its schema in the database, its health."""
 
-import json
-from typing import Annotated
-
-import typer
-
-from gateway.cli.answers import CommandFailed, show_json, show_table
+from gateway.cli.answers import CommandFailed, show_json
 from gateway.cli.doctor import Finding, examine
 from gateway.cli.interruption import run_to_the_end
-from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, settings_of, with_services
-from gateway.compose import VERSION, Services, migrate_database
-from gateway.graphql.schema import build_schema, print_schema
-from gateway.rest.openapi import openapi_document
-from gateway.service.sweeps import SweepResult
-from gateway.settings import load_settings, report_settings
-
-AsConfigured = Annotated[
-    bool, typer.Option("--as-configured", help="Of this deployment's settings. Default: every surface on.")
-]
+from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, settings_of
+from gateway.cli.terminal import show_table
+from gateway.compose import migrate_database
+from gateway.settings import report_settings
 
 
 def migrate(*, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:
@@ -25,20 +14,6 @@ def migrate(*, data_dir: DataDirectory = None, database_url: DatabaseUrl = None)
     settings = settings_of(data_dir=data_dir, database_url=database_url)
     run_to_the_end(lambda _: migrate_database(settings))
     print("The database is of this version's schema.")
-
-
-def sweep(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:
-    """Write beliefs that have run out as expired, and forget old receipts, now. It changes no answer."""
-
-    async def work(services: Services) -> SweepResult:
-        await services.operators.note("sweep")
-        return await services.sweeps.sweep()
-
-    result = with_services(work, data_dir=data_dir, database_url=database_url)
-    if as_json:
-        show_json({"expired": result.expired, "receipts": result.receipts})
-    else:
-        print(f"Wrote {result.expired} beliefs as expired, forgot {result.receipts} receipts.")
 
 
 def settings(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:
@@ -64,17 +39,6 @@ def settings(*, as_json: AsJson = False, data_dir: DataDirectory = None, databas
         show_table(("name", "value", "source", "meaning"), rows)
 
 
-def schema(*, as_configured: AsConfigured = False) -> None:
-    """Print the GraphQL schema."""
-    print(print_schema(build_schema(memory=_memory_is_shown(as_configured=as_configured))))
-
-
-def openapi(*, as_configured: AsConfigured = False) -> None:
-    """Print the OpenAPI document."""
-    document = openapi_document(memory=_memory_is_shown(as_configured=as_configured), version=VERSION)
-    print(json.dumps(document, ensure_ascii=False, indent=2))
-
-
 def doctor(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:
     """Check what the gateway needs. Exit code 1 where something fails."""
     chosen = settings_of(data_dir=data_dir, database_url=database_url)
@@ -86,7 +50,3 @@ def doctor(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_
     failed = sum(not finding.ok for finding in findings)
     if failed:
         raise CommandFailed(f"{failed} of {len(findings)} checks failed")
-
-
-def _memory_is_shown(*, as_configured: bool) -> bool:
-    return not as_configured or load_settings().api_enabled

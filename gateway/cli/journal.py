@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.answers import show_json, show_table
+from gateway.cli.answers import show_json
 from gateway.cli.interruption import Interrupted
 from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, moment, with_services
+from gateway.cli.refusals import utf8_text
+from gateway.cli.terminal import show_table
 from gateway.compose import Services
 from store.domain.encodings import wire_time
 from store.domain.journal import NO_SESSION, Event, EventFilter
@@ -22,9 +24,14 @@ Kinds = Annotated[
 def journal(  # noqa: PLR0913 (a command has an argument for each of its options)
     *,
     tenant: Annotated[
-        str | None, typer.Option("--tenant", help="Only of this tenant; an empty one is the store itself.")
+        str | None,
+        typer.Option(
+            "--tenant", parser=utf8_text, metavar="TEXT", help="Only of this tenant; an empty one is the store itself."
+        ),
     ] = None,
-    principal: Annotated[str | None, typer.Option("--principal", help="Only of this principal.")] = None,
+    principal: Annotated[
+        str | None, typer.Option("--principal", parser=utf8_text, metavar="TEXT", help="Only of this principal.")
+    ] = None,
     kind: Kinds = None,
     since: Annotated[
         str | None, typer.Option("--since", help="From this time on, such as 2027-01-31T08:00:00Z.")

@@ -7,6 +7,7 @@ import typer
 
 from gateway.cli.answers import note
 from gateway.cli.options import DatabaseUrl, DataDirectory, with_services
+from gateway.cli.refusals import some_path
 from gateway.compose import Services
 
 commands = typer.Typer(no_args_is_help=True, help="The hash key by which deleted statements are recognised.")
@@ -55,7 +56,9 @@ def activate_key(
 
 @commands.command("backup")
 def back_up_key(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy; nothing may stand there yet.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", parser=some_path, help="The copy; nothing may stand there yet.")
+    ],
     *,
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,

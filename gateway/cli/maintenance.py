@@ -1,14 +1,30 @@
-"""What keeps a store in order: its lexemes made anew, and what was deleted cleared from its files."""
+"""What keeps a store in order: what ran out swept, its lexemes made anew, what was deleted cleared from its files."""
 
 from typing import Annotated
 
 import typer
 
-from gateway.cli.answers import note, progress, show_json
+from gateway.cli.answers import note, show_json
 from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, with_services
+from gateway.cli.terminal import progress
 from gateway.compose import Services
 from gateway.service.reindexing import Reindexing
+from gateway.service.sweeps import SweepResult
 from store.domain.maintenance import Compaction
+
+
+def sweep(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:
+    """Write beliefs that have run out as expired, and forget old receipts, now. It changes no answer."""
+
+    async def work(services: Services) -> SweepResult:
+        await services.operators.note("sweep")
+        return await services.sweeps.sweep()
+
+    result = with_services(work, data_dir=data_dir, database_url=database_url)
+    if as_json:
+        show_json({"expired": result.expired, "receipts": result.receipts})
+    else:
+        print(f"Wrote {result.expired} beliefs as expired, forgot {result.receipts} receipts.")
 
 
 def reindex(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:

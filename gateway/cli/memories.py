@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.answers import note, show_json, show_table, show_values
+from gateway.cli.answers import note, show_json, show_values
 from gateway.cli.options import (
     AsJson,
     Ceiling,
@@ -17,11 +17,15 @@ from gateway.cli.options import (
     owner_of,
     with_services,
 )
+from gateway.cli.terminal import show_table
 from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection
 from gateway.views.memories import MemoryView
 from store.domain.vocabulary import BeliefType, MemoryStatus, ReviewOutcome
 
-commands = typer.Typer(no_args_is_help=True, help="Beliefs of one principal, as an operator. Every use is journaled.")
+commands = typer.Typer(
+    no_args_is_help=True,
+    help="Beliefs of one principal, as an operator. Every use is journaled.",
+)
 
 Text = Annotated[str | None, typer.Option("--text", help="Beliefs that hold every word of at least one term.")]
 Subject = Annotated[str | None, typer.Option("--subject", help="Beliefs about exactly this subject.")]

@@ -11,19 +11,25 @@ from pydantic import TypeAdapter, ValidationError
 
 from gateway.cli.answers import CommandFailed, ExitCode, note
 from gateway.cli.interruption import Interruption, run_to_the_end
+from gateway.cli.refusals import some_path
 from gateway.compose import Services, running
-from gateway.http.request_id import current_request_id
 from gateway.observability.logs import configure_logging
+from gateway.service.errors import MalformedRequest
 from gateway.service.records import Time
-from gateway.settings import LogFormat, LogLevel, Settings, load_settings, unknown_variables
-from store.domain.owners import Owner
+from gateway.setting_values import LogFormat, LogLevel
+from gateway.settings import Settings, load_settings, unknown_variables
+from store.domain.memories import InvalidRecord, check_text
+from store.domain.owners import OWNER_NAME_LENGTH_MAX, WHOLE_STORE, Owner
 from store.domain.vocabulary import Sensitivity
 
 Result = TypeVar("Result")
 _TIME: TypeAdapter[datetime] = TypeAdapter(Time)
 
 DataDirectory = Annotated[
-    Path | None, typer.Option("--data-dir", help="The data directory, in place of AGENT_MEMORY_DATA_DIR.")
+    Path | None,
+    typer.Option(
+        "--data-dir", parser=some_path, metavar="PATH", help="The data directory, in place of AGENT_MEMORY_DATA_DIR."
+    ),
 ]
 DatabaseUrl = Annotated[
     str | None,
@@ -55,13 +61,8 @@ def settings_of(*, data_dir: Path | None, database_url: str | None) -> Settings:
     return settings
 
 
-def start_logging(settings: Settings, level: LogLevel) -> None:
-    """Log as the settings say, with the id of the request under way."""
-
-    def request_id() -> str | None:
-        current = current_request_id.get()
-        return None if current == "-" else current
-
+def start_logging(settings: Settings, level: LogLevel, *, request_id: Callable[[], str | None] = lambda: None) -> None:
+    """Log as the settings say, with the id of the request under way where there are requests."""
     configure_logging(level=level.value, as_json=settings.log_format is LogFormat.JSON, request_id=request_id)
 
 
@@ -79,8 +80,18 @@ def with_services(
 
 
 def owner_of(tenant: str, principal: str) -> Owner:
-    """Whose beliefs a command is about."""
+    """Whose beliefs a command is about. Raises MalformedRequest for a name that nobody can have."""
+    for option, name in (("tenant", tenant), ("principal", principal)):
+        try:
+            check_text(option, name, OWNER_NAME_LENGTH_MAX)
+        except InvalidRecord as error:
+            raise MalformedRequest(option, error.reason) from error
     return Owner(tenant=tenant, principal=principal)
+
+
+def owner_meant(tenant: str | None, principal: str | None) -> Owner:
+    """Whom a command is about that may be narrowed: one principal, or else the whole store."""
+    return WHOLE_STORE if tenant is None or principal is None else owner_of(tenant, principal)
 
 
 def moment(option: str, text: str) -> datetime:

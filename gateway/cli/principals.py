@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.answers import CommandFailed, ExitCode, progress, show_json
+from gateway.cli.answers import CommandFailed, ExitCode, show_json
 from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, PrincipalName, Tenant, owner_of, with_services
+from gateway.cli.terminal import progress
 from gateway.compose import Services
 from gateway.service.operators import Erasure
 

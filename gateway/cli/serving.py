@@ -21,13 +21,15 @@ from starlette.applications import Starlette
 from gateway.cli.answers import CommandFailed
 from gateway.cli.background import background_tasks, going_on
 from gateway.cli.connections import IDLE_SECONDS, protocol_reporting_to
-from gateway.cli.demo import prepare_demo
 from gateway.cli.interruption import Interrupted, Interruption, run_to_the_end
 from gateway.cli.listening import PortTaken, listen, listen_nearby, url_of
 from gateway.cli.options import DatabaseUrl, DataDirectory, start_logging
-from gateway.compose import VERSION, application, running
+from gateway.cli.refusals import some_path
+from gateway.compose import VERSION, Services, running
 from gateway.http.deadlines import Deadlines
 from gateway.http.exchanges import Exchanges, NoExchanges
+from gateway.http.request_id import current_request_id
+from gateway.mounting import mounted
 from gateway.observability.exchanges import ExchangeReports
 from gateway.observability.metrics import GatewayMetrics, metrics_application
 from gateway.observability.traces import Traces, tracing
@@ -50,7 +52,13 @@ def serve(
     bind: Annotated[str | None, typer.Option("--bind", help="The address to listen on.")] = None,
     metrics_port: Annotated[int | None, typer.Option("--metrics-port", help="The port of /metrics.")] = None,
     documents: Annotated[
-        Path | None, typer.Option("--documents", help="A manifest of trusted GraphQL documents, by their SHA-256.")
+        Path | None,
+        typer.Option(
+            "--documents",
+            parser=some_path,
+            metavar="PATH",
+            help="A manifest of trusted GraphQL documents, by their SHA-256.",
+        ),
     ] = None,
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,
@@ -66,7 +74,7 @@ def serve(
     )
     if demo and not settings.is_given("api_enabled"):
         settings = settings.replaced(api_enabled=True)
-    start_logging(settings, settings.log_level)
+    start_logging(settings, settings.log_level, request_id=_request_id)
     for variable in unknown_variables(os.environ):
         _log.warning("a variable is no setting of this program", extra={"variable": variable})
     with (
@@ -82,6 +90,11 @@ def serve(
             run_to_the_end(within)
         except Interrupted:
             _log.info("stopped before it served")
+
+
+def _request_id() -> str | None:
+    current = current_request_id.get()
+    return None if current == "-" else current
 
 
 def _listener(settings: Settings) -> socket.socket:
@@ -114,12 +127,14 @@ async def _serve(
     demo: bool,
 ) -> None:
     metrics = GatewayMetrics()
-    async with running(settings, metrics=metrics, traces=traces, for_demo=demo) as services:
+    reports = ExchangeReports(metrics, traces)
+    deadlines = Deadlines(settings.request_deadline_seconds)
+    async with (
+        running(settings, reports=metrics, traces=traces, for_demo=demo) as services,
+        mounted(services, metrics, deadlines, traces) as app,
+    ):
         url = url_of(listener)
-        lines = await prepare_demo(services, url) if demo else []
-        reports = ExchangeReports(metrics, traces)
-        deadlines = Deadlines(settings.request_deadline_seconds)
-        app = application(services, metrics, deadlines, traces)
+        lines = await _prepared_demo(services, url) if demo else []
         servers = [
             GatewayServer(app, exchanges=reports, trusted_proxies=settings.trusted_proxies),
             GatewayServer(metrics_application(metrics), exchanges=reports),
@@ -133,6 +148,13 @@ async def _serve(
                 servers[1].serve(sockets=[metrics_listener]),
             )
         _log.info("stopping")
+
+
+async def _prepared_demo(services: Services, url: str) -> list[str]:
+    # The demo alone draws a bar, and what draws is large.
+    from gateway.cli.demo import prepare_demo  # noqa: PLC0415
+
+    return await prepare_demo(services, url)
 
 
 class GatewayServer(uvicorn.Server):

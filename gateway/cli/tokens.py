@@ -6,7 +6,7 @@ from uuid import UUID
 
 import typer
 
-from gateway.cli.answers import CommandFailed, ExitCode, note, show_json, show_table
+from gateway.cli.answers import CommandFailed, ExitCode, note, show_json
 from gateway.cli.options import (
     AsJson,
     DatabaseUrl,
@@ -14,9 +14,12 @@ from gateway.cli.options import (
     PrincipalName,
     Tenant,
     moment,
+    owner_meant,
     owner_of,
     with_services,
 )
+from gateway.cli.refusals import utf8_text
+from gateway.cli.terminal import show_table
 from gateway.compose import Services
 from gateway.service.identifiers import parse_identifier
 from store.domain.encodings import wire_time
@@ -67,8 +70,12 @@ def create_token(
 @commands.command("list")
 def list_tokens(
     *,
-    tenant: Annotated[str | None, typer.Option("--tenant", help="Only of this tenant.")] = None,
-    principal: Annotated[str | None, typer.Option("--principal", help="Only of this principal.")] = None,
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", parser=utf8_text, metavar="TEXT", help="Only of this tenant.")
+    ] = None,
+    principal: Annotated[
+        str | None, typer.Option("--principal", parser=utf8_text, metavar="TEXT", help="Only of this principal.")
+    ] = None,
     as_json: AsJson = False,
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,
@@ -76,7 +83,7 @@ def list_tokens(
     """Show every token, those that ended too, never a secret."""
 
     async def work(services: Services) -> Sequence[AccessToken]:
-        await services.operators.note("token_list")
+        await services.operators.note("token_list", owner_meant(tenant, principal))
         return await services.tokens.list(tenant=tenant, principal=principal)
 
     tokens = with_services(work, data_dir=data_dir, database_url=database_url)

@@ -27,9 +27,12 @@ from typing import IO, Annotated
 
 import typer
 
-from gateway.cli.answers import CommandFailed, ExitCode, note, progress, show_json, show_values
-from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, with_services
+from gateway.cli.answers import CommandFailed, ExitCode, note, show_json, show_values
+from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, owner_meant, with_services
+from gateway.cli.refusals import some_text, utf8_text
+from gateway.cli.terminal import progress
 from gateway.compose import Services
+from gateway.service.errors import MalformedRequest
 from gateway.service.importing import ImportReport
 
 ERRORS_SHOWN_MAX = 20
@@ -44,7 +47,7 @@ class ImportFormat(StrEnum):
 
 
 def import_lines(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The file; - is standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", parser=some_text, help="The file; - is standard input.")],
     *,
     format: Annotated[ImportFormat, typer.Option("--format", help="What the file holds.")] = ImportFormat.JSONL,
     as_json: AsJson = False,
@@ -61,7 +64,12 @@ def import_lines(
 
     async def work(services: Services) -> ImportReport:
         await services.operators.note("import_begin")
-        report = await take(services, source)
+        try:
+            report = await take(services, source)
+        except MalformedRequest as error:
+            # It is of the file as a whole: lines that can't be taken are in the report.
+            name = "standard input" if file == "-" else file
+            raise CommandFailed(f"{name} {error.reason}", ExitCode.USAGE) from error
         await services.operators.note("import_end", lines=report.lines, refused=report.refused)
         return report
 
@@ -73,10 +81,16 @@ def import_lines(
 
 
 def export_lines(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The file to write; - is standard output.")] = "-",
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", parser=some_text, help="The file to write; - is standard output.")
+    ] = "-",
     *,
-    tenant: Annotated[str | None, typer.Option("--tenant", help="Only of this tenant.")] = None,
-    principal: Annotated[str | None, typer.Option("--principal", help="Only of this principal.")] = None,
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", parser=utf8_text, metavar="TEXT", help="Only of this tenant.")
+    ] = None,
+    principal: Annotated[
+        str | None, typer.Option("--principal", parser=utf8_text, metavar="TEXT", help="Only of this principal.")
+    ] = None,
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,
 ) -> None:
@@ -87,17 +101,18 @@ def export_lines(
     """
     if principal is not None and tenant is None:
         raise CommandFailed("--principal needs --tenant", ExitCode.USAGE)
+    owner = owner_meant(tenant, principal)
 
     async def work(services: Services) -> int:
         count = 0
-        await services.operators.note("export_begin")
+        await services.operators.note("export_begin", owner)
         with _written(file) as target, progress("Exporting", None) as advance:
             async for line in services.exporting.lines(tenant=tenant, principal=principal):
                 text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
                 target.write(f"{text}\n".encode())
                 count += 1
                 advance(count)
-        await services.operators.note("export_end", lines=count)
+        await services.operators.note("export_end", owner, lines=count)
         return count
 
     count = with_services(work, data_dir=data_dir, database_url=database_url)

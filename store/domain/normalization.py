@@ -22,9 +22,10 @@ Source: belief store decisions, Review and delete.
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import cache
 
 # Planes 2 and above, but for the tags, hold no marks and no format characters.
-_SCANNED_CODE_POINTS = (*range(0x20000), *range(0xE0000, 0xE1000))
+_SCANNED_CODE_POINTS = (range(0x20000), range(0xE0000, 0xE1000))
 
 # Default_Ignorable_Code_Point beyond category Cf. The plane of tags is ignorable as a whole, unassigned ones included.
 _IGNORABLE_BEYOND_FORMAT = (
@@ -41,13 +42,28 @@ def character_class(belongs: Callable[[str], bool]) -> str:
     nothing is escaped, and planes 2 and above are not scanned.
     """
     ranges: list[list[int]] = []
-    for code_point in _SCANNED_CODE_POINTS:
-        if belongs(unicodedata.category(chr(code_point))):
-            if ranges and ranges[-1][1] == code_point - 1:
-                ranges[-1][1] = code_point
+    for category, first, last in _runs():
+        if belongs(category):
+            if ranges and ranges[-1][1] == first - 1:
+                ranges[-1][1] = last
             else:
-                ranges.append([code_point, code_point])
+                ranges.append([first, last])
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+@cache
+def _runs() -> tuple[tuple[str, int, int], ...]:
+    """The scanned code points as runs of one category: it, the first of the run, and its last."""
+    # Once, and the calls in C: every start waits for it.
+    runs = []
+    for scanned in _SCANNED_CODE_POINTS:
+        first, former = scanned.start, unicodedata.category(chr(scanned.start))
+        for code_point, category in zip(scanned, map(unicodedata.category, map(chr, scanned)), strict=True):
+            if category != former:
+                runs.append((former, first, code_point - 1))
+                first, former = code_point, category
+        runs.append((former, first, scanned.stop - 1))
+    return tuple(runs)
 
 
 _IGNORABLE = re.compile(f"[{character_class('Cf'.__eq__)}{_IGNORABLE_BEYOND_FORMAT}]")

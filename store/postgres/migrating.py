@@ -6,17 +6,15 @@ Source: The store on PostgreSQL, Settings of the role.
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, NullPool, text
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from store.ports.errors import StoreError
 from store.postgres.failures import judged_failures
+
+NEWEST_REVISION = "0002"
+"""The revision that the migrations lead to."""
 
 _MIGRATION_LOCK = 0x62656C6965667331
 """The advisory lock of a migration: one process migrates, the others wait and find nothing to do."""
@@ -54,34 +52,12 @@ ROLE_SETTINGS = (
 )
 
 
-def _configuration() -> Config:
-    configuration = Config()
-    configuration.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
-    return configuration
-
-
-@cache
-def expected_revision() -> str:
-    """The newest revision that this program knows."""
-    head = ScriptDirectory.from_config(_configuration()).get_current_head()
-    assert head is not None, "there is at least one revision"
-    return head
-
-
-def knows_revision(revision: str) -> bool:
-    """Whether this program's migrations lead from a revision to the newest."""
-    return any(each.revision == revision for each in ScriptDirectory.from_config(_configuration()).walk_revisions())
-
-
 async def check_revision(connection: AsyncConnection) -> None:
     """Raise SchemaMismatch unless the database is at this program's newest revision."""
-    exists = text("select to_regclass('alembic_version') is not null")
-    current = None
-    if await connection.scalar(exists):
-        current = await connection.scalar(text("select version_num from alembic_version"))
-    if current != expected_revision():
+    current = await _revision(connection)
+    if current != NEWEST_REVISION:
         raise SchemaMismatch(
-            f"the database is at schema version {current or 'none'}, this program needs {expected_revision()}: "
+            f"the database is at schema version {current or 'none'}, this program needs {NEWEST_REVISION}: "
             "run its migration, or a newer program"
         )
 
@@ -95,7 +71,8 @@ async def migrate(url: str) -> None:
         # A large table takes its time to migrate, and another process its time to finish.
         await connection.execute(text("set local statement_timeout = 0"))
         await connection.execute(text("select pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
-        await connection.run_sync(_upgrade)
+        if await _revision(connection) != NEWEST_REVISION:
+            await connection.run_sync(_upgrade)
         for statement in await _missing_settings(connection):
             await connection.execute(text(statement))
 
@@ -120,20 +97,29 @@ async def _connection(url: str) -> AsyncIterator[AsyncConnection]:
         await engine.dispose()
 
 
+async def _revision(connection: AsyncConnection) -> str | None:
+    """The revision that the database is at; None where it is at none."""
+    if not await connection.scalar(text("select to_regclass('alembic_version') is not null")):
+        return None
+    current: str | None = await connection.scalar(text("select version_num from alembic_version"))
+    return current
+
+
 def _upgrade(connection: Connection) -> None:
-    configuration = _configuration()
-    configuration.attributes["connection"] = connection
-    command.upgrade(configuration, "head")
+    # Seldom needed, and large.
+    from store.postgres.revisions import upgrade  # noqa: PLC0415
+
+    upgrade(connection)
 
 
 async def _missing_settings(connection: AsyncConnection) -> list[str]:
     """The statements that give the role of this connection, in this database, the settings that it lacks."""
     row = (await connection.execute(text("select quote_ident(current_user), quote_ident(current_database())"))).one()
-    missing = []
-    for setting in ROLE_SETTINGS:
-        value = await connection.scalar(
-            text("select reset_val from pg_settings where name = :name"), {"name": setting.name}
-        )
-        if not setting.suits(str(value)):
-            missing.append(f"ALTER ROLE {row[0]} IN DATABASE {row[1]} SET {setting.name} = '{setting.value}'")
-    return missing
+    statement = text("select name, reset_val from pg_settings where name = any(:names)")
+    found = await connection.execute(statement, {"names": [setting.name for setting in ROLE_SETTINGS]})
+    values = {name: str(value) for name, value in found}
+    return [
+        f"ALTER ROLE {row[0]} IN DATABASE {row[1]} SET {setting.name} = '{setting.value}'"
+        for setting in ROLE_SETTINGS
+        if not setting.suits(values[setting.name])
+    ]

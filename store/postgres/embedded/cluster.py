@@ -168,7 +168,11 @@ class Cluster:
                     f"(see {self._root / _STARTUP_LOG} and {self._root / LOG_DIRECTORY})."
                 )
             if answer is Answer.SILENT:
-                reason = self._try_to_start() or reason
+                refusal = self._try_to_start()
+                if refusal is None:
+                    # It was waited for: what it answers can be asked at once.
+                    continue
+                reason = refusal
             time.sleep(_POLL_SECONDS)
 
     def _try_to_start(self) -> str | None:

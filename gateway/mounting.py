@@ -1,0 +1,98 @@
+"""From ready services to the application: the surfaces that the settings mount, and what they decide about strangers.
+
+Apart from the services, since most commands serve nobody: to load the transports takes longer than those commands.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from limits.errors import ConfigurationError
+from starlette.applications import Starlette
+
+from gateway.app import build_app
+from gateway.compose import VERSION, Services
+from gateway.database import StartRefused
+from gateway.graphql.documents import InvalidManifest, TrustedDocuments, UnmountedManifest, read_manifest
+from gateway.http.deadlines import Deadlines
+from gateway.http.policy import Policy
+from gateway.http.rate_limits import RateLimits, rate_limit_storage
+from gateway.observability.exchanges import ExchangeReports
+from gateway.observability.metrics import GatewayMetrics
+from gateway.observability.traces import Traces
+from gateway.setting_values import PREFIX, DocumentsMode
+from gateway.settings import Settings
+
+
+@asynccontextmanager
+async def mounted(
+    services: Services, metrics: GatewayMetrics, deadlines: Deadlines, traces: Traces | None = None
+) -> AsyncIterator[Starlette]:
+    """The application of these services, with the surfaces that the settings mount.
+
+    Raises StartRefused for a manifest of trusted documents that can't be taken, and for rates in a Redis without its
+    client.
+    """
+    rate_limits = _rate_limits(services.settings, metrics)
+    try:
+        yield _application(services, metrics, deadlines, traces, rate_limits)
+    finally:
+        await rate_limits.close()
+
+
+def _application(
+    services: Services,
+    metrics: GatewayMetrics,
+    deadlines: Deadlines,
+    traces: Traces | None,
+    rate_limits: RateLimits,
+) -> Starlette:
+    settings = services.settings
+    try:
+        return build_app(
+            memories=services.memories if settings.api_enabled else None,
+            tokens=services.tokens,
+            ready=services.store.check,
+            version=VERSION,
+            exchanges=ExchangeReports(metrics, traces),
+            trusted=_trusted_documents(settings),
+            count_document=metrics.document,
+            deadlines=deadlines,
+            encoded_pages=settings.encoded_pages,
+            policy=Policy(
+                rate_limits=rate_limits,
+                introspection=settings.introspection,
+                origins=settings.cors_origins,
+            ),
+        )
+    except UnmountedManifest as error:
+        raise StartRefused(
+            f"The manifest {settings.documents} ({PREFIX}DOCUMENTS, --documents) holds documents for the memory "
+            f"surface, which is off, such as {error.document}: set {PREFIX}API_ENABLED to true, or leave them out."
+        ) from error
+    except InvalidManifest as error:
+        raise StartRefused(f"In {settings.documents}, {error}.") from error
+
+
+def _trusted_documents(settings: Settings) -> TrustedDocuments:
+    if settings.documents is None:
+        return TrustedDocuments()
+    try:
+        content = settings.documents.read_bytes()
+    except OSError as error:
+        raise StartRefused(f"The manifest {settings.documents} can't be read: {error.strerror}.") from error
+    return TrustedDocuments(read_manifest(content), only=settings.documents_mode is DocumentsMode.ONLY)
+
+
+def _rate_limits(settings: Settings, metrics: GatewayMetrics) -> RateLimits:
+    """The rate limits of the settings. Raises StartRefused where the client of a shared storage is not installed."""
+    url = settings.rate_limit_url
+    try:
+        storage = rate_limit_storage(None if url is None else url.get_secret_value())
+    except ConfigurationError as error:
+        raise StartRefused("Rates in a Redis need its client: install `belief-gateway[redis]`.") from error
+    return RateLimits(
+        storage,
+        cost_per_minute=settings.rate_limit_cost_per_minute,
+        failed_authentications_per_minute=settings.rate_limit_failed_authentications_per_minute,
+        reports=ExchangeReports(metrics),
+    )
