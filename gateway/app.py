@@ -21,7 +21,7 @@ from gateway.graphql.endpoint import graphql_routes
 from gateway.http.admission import Admission, RateLimitHeadersMiddleware
 from gateway.http.deadlines import Deadlines
 from gateway.http.errors import STATUSES, TransportError
-from gateway.http.exchanges import ExchangeMiddleware, Exchanges, NoExchanges
+from gateway.http.exchanges import MEMORY_SURFACE, ExchangeMiddleware, Exchanges, NoExchanges
 from gateway.http.head import HeadMiddleware
 from gateway.http.origins import OriginsMiddleware
 from gateway.http.policy import DEFAULT_POLICY, Policy
@@ -35,9 +35,6 @@ from gateway.rest.routes import memory_routes
 from gateway.service.errors import ErrorCode, Unavailable
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
-
-MEMORY_SURFACE = "memory"
-"""How reports name the surface under /v1/memories."""
 
 _CODES: Mapping[int, ErrorCode] = {status: code for code, status in STATUSES.items()}
 

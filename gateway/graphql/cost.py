@@ -42,6 +42,7 @@ from graphql.type import SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaField
 from gateway.graphql.document_notes import DocumentNotes
 from gateway.graphql.limits import INTROSPECTION_FIELDS, LimitExceeded
 from gateway.graphql.selection import holds
+from gateway.limit_settings import REQUEST_COST_MAX
 from gateway.service.costs import (
     CONFLICTS_MAX,
     MEMORY,
@@ -55,7 +56,6 @@ from gateway.service.costs import (
     fetch_cost,
     page_size,
 )
-from gateway.settings import REQUEST_COST_MAX
 
 COST_MAX = REQUEST_COST_MAX
 """Points of an operation. A page of 200 beliefs with every value, and with every value of all that it can lead to,

@@ -16,9 +16,10 @@ from hashlib import sha256
 
 from graphql import DocumentNode, GraphQLSchema, OperationDefinitionNode
 
-from gateway.graphql.errors import DocumentError, Label
+from gateway.graphql.errors import DocumentError, Label, SurfaceOff
 from gateway.graphql.introspection import refuse_introspection
 from gateway.graphql.limits import parse_within_limits
+from gateway.graphql.unmounted import UnmountedFields
 from gateway.graphql.validation import check_document
 from gateway.service.errors import MalformedRequest
 from gateway.service.strict_json import parse_object
@@ -38,6 +39,15 @@ CountDocument = Callable[[bool], None]
 
 class InvalidManifest(Exception):
     """A manifest that can't be trusted; the message names a document by its hash at most."""
+
+
+class UnmountedManifest(InvalidManifest):
+    """A manifest with a document for a surface that is off; `document` is its hash."""
+
+    def __init__(self, document: str) -> None:
+        """Name the document by its hash."""
+        super().__init__(f"the document {document} asks for a surface that is off")
+        self.document = document
 
 
 def read_manifest(content: bytes) -> Mapping[str, str]:
@@ -88,15 +98,18 @@ class Documents:
         count: CountDocument = lambda _: None,
         *,
         introspection: bool = True,
+        unmounted: UnmountedFields | None = None,
         documents_max: int = CACHED_DOCUMENTS_MAX,
         bytes_max: int = CACHED_BYTES_MAX,
     ) -> None:
         """Prepare the trusted documents. Raises InvalidManifest for one that the schema refuses.
 
-        `introspection` False: the schema can't be asked for, and no refusal tells a name of it.
+        `introspection` False: the schema can't be asked for, and no refusal tells a name of it. `unmounted` are root
+        fields of surfaces that are off.
         """
         self._schema = schema
         self._introspection = introspection
+        self._unmounted = unmounted
         self._only = trusted.only
         self._count = count
         self._documents_max = documents_max
@@ -111,7 +124,8 @@ class Documents:
     def find(self, *, query: str | None, identifier: str | None) -> DocumentNode:
         """The document of a text, or the trusted one of a hash; of both, the text has the hash.
 
-        Raises DocumentError for one that is not trusted where it must be, or that can't be executed.
+        Raises DocumentError for one that is not trusted where it must be, or that can't be executed; SurfaceOff where
+        it asks for what is not mounted.
         """
         if query is None:
             assert identifier is not None, "a request has one of them"
@@ -144,15 +158,22 @@ class Documents:
         try:
             # The operator is told what is wrong with a document of theirs.
             return self._prepare(text, tells_names=True)
+        except SurfaceOff:
+            raise UnmountedManifest(name) from None
         except DocumentError as error:
             raise InvalidManifest(f"the document {name} can't be executed: {error.message}") from error
 
     def _prepare(self, text: str, *, tells_names: bool) -> DocumentNode:
-        """The document of a text, within the limits and valid. Raises DocumentError."""
+        """The document of a text, within the limits and valid. Raises DocumentError, as SurfaceOff for what is off."""
         document = parse_within_limits(text)
-        if not self._introspection:
-            refuse_introspection(document)
-        check_document(self._schema, document, tells_names=tells_names)
+        try:
+            if not self._introspection:
+                refuse_introspection(document)
+            check_document(self._schema, document, tells_names=tells_names)
+        except DocumentError as error:
+            if self._unmounted is not None and self._unmounted.are_asked_for(document):
+                raise SurfaceOff(error) from error
+            raise
         return document
 
     def _remember(self, text: str, document: DocumentNode) -> None:

@@ -30,6 +30,7 @@ from gateway.graphql.errors import (
     NAMES,
     DocumentError,
     Label,
+    SurfaceOff,
     field_error_body,
     field_failure,
     request_error_body,
@@ -48,14 +49,15 @@ from gateway.graphql.fast.pages import FastPages
 from gateway.graphql.introspection import only_introspects
 from gateway.graphql.limits import LimitExceeded
 from gateway.graphql.schema import build_schema
+from gateway.graphql.unmounted import UnmountedFields
 from gateway.graphql.validation import check_variables, select_operation
 from gateway.http.admission import Admission, Admitted
 from gateway.http.errors import TransportError, failure_of
-from gateway.http.exchanges import OTHER_OPERATION, Exchanges, NoExchanges, note_operation
+from gateway.http.exchanges import MEMORY_SURFACE, OTHER_OPERATION, Exchanges, NoExchanges, note_operation
 from gateway.http.presence import deadline_of
 from gateway.service.errors import AuthenticationError, ErrorCode, GatewayError, MalformedRequest, Unavailable
 from gateway.service.memories import PublicMemoryService
-from gateway.settings import Introspection
+from gateway.setting_values import Introspection
 
 PATH = "/graphql"
 ERRORS_MAX = 100
@@ -86,7 +88,15 @@ class GraphQLEndpoint:
         self._reports = reports
         self._tells_names = introspection is not Introspection.OFF
         self._schema = build_schema(memory=memories is not None)
-        self._documents = Documents(self._schema._schema, trusted, count_document, introspection=self._tells_names)
+        self._documents = Documents(
+            self._schema._schema,
+            trusted,
+            count_document,
+            introspection=self._tells_names,
+            unmounted=None
+            if memories is not None
+            else UnmountedFields(self._schema._schema, build_schema(memory=True)._schema),
+        )
         self._pricing = Pricing(self._schema._schema)
         self._pages = FastPages(self._schema._schema) if encoded_pages and memories is not None else None
 
@@ -107,6 +117,8 @@ class GraphQLEndpoint:
         except Exception as error:  # noqa: BLE001 # what is not known is logged and masked by failure_of
             if isinstance(error, LimitExceeded):
                 self._reports.limit_exceeded(error.limit)
+            if isinstance(error, SurfaceOff):
+                self._reports.not_mounted(MEMORY_SURFACE)
             failure = failure_of(error, NAMES)
             in_body = isinstance(error, DocumentError) and media_type != GRAPHQL_RESPONSE
             return respond(

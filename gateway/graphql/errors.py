@@ -75,6 +75,15 @@ class DocumentError(GatewayError):
         self.locations = [] if cause is None else [location.formatted for location in cause.locations or ()]
 
 
+class SurfaceOff(DocumentError):
+    """A document that asks for a surface which is known and not served: told as a document of unknown fields is."""
+
+    def __init__(self, error: DocumentError) -> None:
+        """Stand for the refusal of the document."""
+        super().__init__(error.message, error.label)
+        self.locations = error.locations
+
+
 _TOKEN_WITH_VALUE = re.compile(r"\b(String|BlockString|Int|Float) '.*", re.DOTALL)
 _ESCAPE = re.compile(r"(escape sequence): .*", re.DOTALL)
 

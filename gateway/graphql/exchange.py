@@ -31,6 +31,8 @@ COST_HEADER = "X-Query-Cost"
 QUERY_PARAMETERS_MAX = 64
 
 _MEMBERS = ("query", "documentId", "operationName", "variables", "extensions")
+_CHECKED = frozenset({"query", "operationName", "variables"})
+"""Members whose text is judged where they are taken."""
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
@@ -74,6 +76,10 @@ async def read_request(request: Request) -> GraphQLRequest:
     for name, value in variables.items():
         check_text("variables", name)
         check_text(f"${name}" if name.isidentifier() and len(name) <= 64 else "variables", value)
+    # What is ignored is a caller's text too, and refused alike.
+    for name in members.keys() - _CHECKED:
+        check_text("body", name)
+        check_text(name if name in _MEMBERS else "body", members[name])
     return GraphQLRequest(query=query, identifier=identifier, operation_name=operation_name, variables=variables)
 
 
@@ -125,6 +131,8 @@ def _parameters(request: Request) -> dict[str, Any]:  # Any: JSON
     members: dict[str, Any] = {}
     for name, value in pairs:
         if name not in _MEMBERS:
+            check_text("query string", name)
+            check_text("query string", value)
             continue
         if name in members:
             raise MalformedRequest(name, "must not be given twice")

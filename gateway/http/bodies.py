@@ -16,7 +16,9 @@ BODY_WAIT_SECONDS = 10.0
 
 def require_json(request: Request) -> None:
     """Raise unsupported_media_type unless the body is declared as JSON, in UTF-8 where a charset is named."""
-    media_type, *parameters = (part.strip() for part in request.headers.get("content-type", "").lower().split(";"))
+    # Of two headers another server may heed the other one: they count as the list that they stand for, which is none.
+    declared = ", ".join(request.headers.getlist("content-type")).lower()
+    media_type, *parameters = (part.strip() for part in declared.split(";"))
     charsets = {part.replace(" ", "") for part in parameters if part}
     if media_type != "application/json" or not charsets <= {"charset=utf-8", 'charset="utf-8"'}:
         raise TransportError(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json, in UTF-8")

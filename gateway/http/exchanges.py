@@ -18,6 +18,8 @@ NO_OPERATION = "none"
 """The operation of an exchange that is none of GraphQL's."""
 OTHER_OPERATION = "other"
 """An operation whose name a caller may have made up: it is in no document that the operator trusts."""
+MEMORY_SURFACE = "memory"
+"""How reports name the surface of beliefs: what lies under /v1/memories, and its root fields in GraphQL."""
 METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"})
 
 _OPERATION_KEY = "graphql_operation"

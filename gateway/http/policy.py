@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from gateway.http.rate_limits import RateLimits
-from gateway.settings import Introspection
+from gateway.setting_values import Introspection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,19 @@
 """The demo: its beliefs, loaded once, and the tokens its principals are met with.
 
-A fact in the store says that the beliefs were loaded, so that what a visitor changes stays changed.
+A fact in the store says that the beliefs were loaded, so that what a visitor changes stays changed. Loading them and
+making a token are acts of the operator who asked for the demo, and stand in the journal.
 """
 
 import hashlib
 import io
 from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
+from gateway.service.environment import system_clock
 from gateway.service.errors import Conflict
 from gateway.service.importing import ImportService
+from gateway.service.journaling import journal_act
 from gateway.service.memories import PublicMemoryService
 from gateway.service.memory_requests import MemoryPaging, MemorySelection
 from gateway.service.principal import Principal
@@ -66,6 +70,7 @@ class DemoService:
         async with self._store.snapshot() as snapshot:
             if await snapshot.facts.find(StoreFact.DEMO_LOADED) is not None:
                 return False
+        await self._store.transact(partial(journal_act, now=system_clock(), action="demo_load"))
         file_hash = hashlib.sha256(content).hexdigest()
         report = await self._importing.run(io.BytesIO(content), file_hash=file_hash, progress=progress)
         if report.refused:
@@ -83,9 +88,11 @@ class DemoService:
 
     async def mint(self, owner: Owner, scopes: frozenset[AccessScope]) -> str:
         """A new token, valid until it is revoked; its secret."""
-        _, secret = await self._tokens.create(
+        token, secret = await self._tokens.create(
             owner, scopes=sorted(scope.value for scope in scopes), label=_TOKEN_LABEL, expires_at=None
         )
+        act = partial(journal_act, now=token.created_at, action="token_create", owner=owner, token=str(token.id))
+        await self._store.transact(act)
         return secret
 
     async def find_flagged(self, owner: Owner, ceiling: Sensitivity) -> UUID | None:

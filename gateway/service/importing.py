@@ -230,7 +230,7 @@ async def _take_event(transaction: Transaction, line: EventLine) -> str:
     if await transaction.journal.restore_event(event):
         return _noted("event", new=True)
     if await transaction.journal.find_event(event.owner, event.session_id, event.number) != event:
-        raise Conflict("number is taken by another event of that session")
+        raise Conflict("number is taken by another event of that session, which stays")
     return _noted("event", new=False)
 
 

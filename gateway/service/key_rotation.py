@@ -83,11 +83,11 @@ class HashKeyService:
         return True
 
     async def backup(self, path: Path) -> None:
-        """Copy the key file to a path where nothing stands yet. Raises Conflict and KeyFileError."""
+        """Copy the key file to a path where nothing stands yet, journaled before. Raises Conflict and KeyFileError."""
         keyring = await asyncio.to_thread(self._read)
+        await self._store.transact(partial(journal_act, now=self._environment.clock(), action="key_backup"))
         if not await asyncio.to_thread(partial(write_key_file, path, keyring, replacing=False)):
             raise Conflict(f"{path} exists already")
-        await self._store.transact(partial(journal_act, now=self._environment.clock(), action="key_backup"))
 
     async def _make_current(self, transaction: Transaction, *, former: str, id: str) -> None:
         if await transaction.facts.find(StoreFact.KEY_ID) == id:

@@ -74,6 +74,10 @@ def write_key_file(path: Path, keyring: Keyring, *, replacing: bool) -> bool:
     )
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "it is not a directory" if isinstance(error, FileExistsError) else error.strerror
+        raise KeyFileError(f"The key file {path} can't be written in {path.parent}: {reason}.") from error
+    try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".key-")
         try:
             with os.fdopen(descriptor, "wb") as stream:

@@ -12,7 +12,7 @@ class Maintenance(Protocol):
     """Clearing the files of a store."""
 
     async def vacuum(self) -> bool:
-        """Clear deleted rows from the tables that had any, gently, beside the requests; whether there was any to do.
+        """Clear deleted rows from the tables that had any, gently, beside the requests; whether one was cleared.
 
         Does nothing while another process does it.
         """

@@ -29,7 +29,7 @@ KINDS: Mapping[str, Kind] = {
     "08": Kind.UNAVAILABLE,
     "28": Kind.UNAVAILABLE,
     "3D": Kind.UNAVAILABLE,
-    # A constraint of ours. Keys that two writers may take at once are never left to one.
+    # A constraint of ours. Keys that two writers may take at once are not left to one, the number of an event aside.
     "23": Kind.INCONSISTENT,
     # A standby; a transaction that failed before, idled too long, or lasted too long.
     "25006": Kind.UNAVAILABLE,
@@ -51,6 +51,10 @@ KINDS: Mapping[str, Kind] = {
 }
 """What codes and classes of codes mean. One that is not named here is a bug of ours: values that the server can't take
 (class 22) are refused before they are sent, and statements are written here."""
+
+
+_EVENT_NUMBERS = ("23505", "events_pkey")
+"""An import took the number of an event that was drawn for one and not written yet: the next try draws another."""
 
 
 class StatementRefused(Exception):
@@ -84,7 +88,10 @@ def _judged(error: Exception) -> StoreError | StatementRefused:
         # The driver itself refuses a value, before it is sent.
         return StatementRefused(type(driver_error).__name__)
     sqlstate = driver_error.sqlstate or ""
-    match KINDS.get(sqlstate) or KINDS.get(sqlstate[:2]):
+    kind = KINDS.get(sqlstate) or KINDS.get(sqlstate[:2])
+    if (sqlstate, getattr(driver_error, "constraint_name", None)) == _EVENT_NUMBERS:
+        kind = Kind.CONTENTION
+    match kind:
         case Kind.CONTENTION:
             return StoreContention(f"two transactions stood in each other's way (SQLSTATE {sqlstate})")
         case Kind.UNAVAILABLE:

@@ -61,17 +61,20 @@ class PostgresMaintenance:
         self._deleted: dict[str, int] = {}
 
     async def vacuum(self) -> bool:
-        """Clear deleted rows from the tables that had any since the last time; whether there was any to do."""
+        """Clear deleted rows from the tables that had any since the last time; whether one of them was cleared."""
         async with self._connection(limit_seconds=VACUUM_SECONDS_MAX) as connection:
             if not await connection.scalar(text(f"select pg_try_advisory_lock({_VACUUM_LOCK})")):
                 return False
-            touched = {row[0]: row[1] for row in await connection.execute(_TOUCHED, {"tables": [*CLEARED_TABLES]})}
+            touched = await _touched(connection)
             due = [name for name, deleted in touched.items() if deleted != self._deleted.get(name)]
             await connection.execute(text(f"set vacuum_cost_delay = '{_COST_DELAY}'"))
             for name in due:
                 await connection.execute(text(f"vacuum (skip_locked) {name}"))
-                self._deleted[name] = touched[name]
-            return bool(due)
+            # A table that was locked, or whose deleted rows somebody can still see, stays due.
+            left = await _touched(connection)
+            cleared = [name for name in due if name not in left]
+            self._deleted |= {name: touched[name] for name in cleared}
+            return bool(cleared)
 
     async def compact(self, *, full: bool) -> Compaction:
         """Clear deleted rows from tables, indexes and the write-ahead log; see Maintenance."""
@@ -102,6 +105,11 @@ class PostgresMaintenance:
                     yield connection
         finally:
             await engine.dispose()
+
+
+async def _touched(connection: AsyncConnection) -> dict[str, int]:
+    """The tables that hold rows to be cleared, or were never cleared, and how many rows each has lost in all."""
+    return {row[0]: row[1] for row in await connection.execute(_TOUCHED, {"tables": [*CLEARED_TABLES]})}
 
 
 async def _rebuild_lexemes(connection: AsyncConnection) -> None:

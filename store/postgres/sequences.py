@@ -1,5 +1,9 @@
 """The two sequences of the store, drawn on in statements of their own: no volatile function stands in a write.
 
+A sequence can't be raised safely: it is looked at and then set, and whoever draws in between would see his number given
+out again. A lock that all writers share would make each of them wait for imports. So an import sets the sequence far
+ahead of what it needs: others would have to draw that many numbers within one statement for the sequence to turn back.
+Only imports may meet each other there, and they take turns.
 Source: Growing past one machine.
 """
 
@@ -14,7 +18,17 @@ _NEXT_OF_BOTH = text("""
 """)
 _NEXT_NUMBER = text("select nextval('event_numbers')")
 _NEXT_NUMBERS = text("select nextval('event_numbers') from generate_series(1, CAST(:count AS integer))")
-_RISE_ABOVE = text("select setval('event_numbers', :number) from event_numbers where last_value < :number")
+_HANDS_OUT = "last_value + CAST(is_called AS integer) <= CAST(:number AS bigint)"
+_WOULD_HAND_OUT = text(f"select true from event_numbers where {_HANDS_OUT}")
+_TAKE_TURN = text("select pg_advisory_xact_lock(hashtextextended('event_numbers', 0))")
+_RISE_ABOVE = text(
+    f"select setval('event_numbers', CAST(:number AS bigint) + CAST(:ahead AS bigint)) from event_numbers "
+    f"where {_HANDS_OUT}"
+)
+
+NUMBERS_AHEAD = 2**32
+"""How far beyond an imported number the journal goes on: at a million numbers a second it lasts for an hour, and no
+statement does."""
 
 
 class Sequences:
@@ -46,6 +60,8 @@ class Sequences:
         return sorted(row[0] for row in drawn)
 
     async def rise_above(self, number: int) -> None:
-        """Let every later number lie above this one."""
-        await self._session.fetch(_RISE_ABOVE, {"number": number})
+        """Let every number that is drawn later lie above this one. The sequence never turns back."""
+        if await self._session.fetch(_WOULD_HAND_OUT, {"number": number}):
+            await self._session.fetch(_TAKE_TURN)
+            await self._session.fetch(_RISE_ABOVE, {"number": number, "ahead": NUMBERS_AHEAD})
         self._numbers = deque(held for held in self._numbers if held > number)
