@@ -1,6 +1,7 @@
 """What holds for every test: the Hypothesis profiles, the --long switch, and a store of each adapter."""
 
 import os
+import sys
 from datetime import timedelta
 
 import pytest
@@ -38,6 +39,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the Hypothesis profile: HYPOTHESIS_PROFILE, else `long` with --long, `ci` under CI, or `dev`."""
+    # Workers and programs under test would each compile every module anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     usual = "long" if config.getoption("--long") else "ci" if os.environ.get("CI") else "dev"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or usual)
 

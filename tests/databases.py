@@ -37,15 +37,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove what the run left, once its workers have ended."""
     if hasattr(config, "workerinput"):
         return
-    shutil.rmtree(_server_directory(), ignore_errors=True)
+    left = run_directory("")
+    for directory in left.parent.glob(f"{left.name}*"):
+        shutil.rmtree(directory, ignore_errors=True)
     given = os.environ.get("TEST_DATABASE_URL")
     if given:
         asyncio.run(_drop(make_url(given), _template()))
 
 
-def _server_directory() -> Path:
+def run_directory(content: str) -> Path:
+    """Where the workers of a run keep for each other what takes long to make; removed at its end."""
     # Not below pytest's own directory: the account that runs PostgreSQL for root may not enter that.
-    return Path(tempfile.gettempdir()) / f"belief-gateway-test-{os.environ[_RUN]}"
+    return Path(tempfile.gettempdir()) / f"belief-gateway-test-{os.environ[_RUN]}-{content}"
 
 
 def _template() -> str:
@@ -135,7 +138,7 @@ def postgres_server() -> Iterator[DatabaseServer]:
         asyncio.run(_make_template(make_url(given)))
         yield DatabaseServer(make_url(given), _template())
         return
-    with EmbeddedServer(_server_directory(), durable=False) as server:
+    with EmbeddedServer(run_directory("postgres"), durable=False) as server:
         url = make_url(server.url("postgres"))
         asyncio.run(_make_template(url))
         yield DatabaseServer(url, _template())

@@ -35,6 +35,7 @@ from store.domain.memories import check_record
 from store.domain.vocabulary import AccessScope
 from store.postgres.migrating import ROLE_SETTINGS
 from tests.architecture.tracked import ROOT, python_files, syntax_of, text_of, tracked_files
+from tests.e2e.acts import ACTS, EXEMPT
 
 README = Path("README.md")
 ORDER = (
@@ -227,9 +228,18 @@ def test_the_commands_are_those_of_the_program() -> None:
             inner = (*before, name)
             yield from names(command, *inner) if hasattr(command, "commands") else (" ".join(inner),)
 
-    described = [word(row["Command"]) for row in table("Command line", "Command", "Does")]
+    described = [word(row["Command"]) for row in table("Command line", "Command", "Does", "Its acts in the journal")]
 
     assert sorted(names(typer.main.get_command(program))) == sorted(described)
+
+
+def test_the_acts_in_the_journal_are_those_of_the_commands() -> None:
+    rows = table("Command line", "Command", "Does", "Its acts in the journal")
+    for row in rows:
+        command, told = word(row["Command"]), row["Its acts in the journal"]
+        acts = [act for act in words(told) if not act.startswith("--")]
+        assert list(ACTS.get(command, [])) == acts
+        assert command in ACTS or told == f"none: {EXEMPT[command]}"
 
 
 def test_the_exit_codes_are_those_of_the_program() -> None:

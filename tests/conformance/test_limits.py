@@ -9,6 +9,7 @@ import pytest
 from limits.aio.storage import MemoryStorage
 
 from gateway.cli.connections import HEAD_BYTES_MAX, HEAD_WAIT_SECONDS
+from gateway.http.bodies import BODY_WAIT_SECONDS
 from gateway.http.exchanges import NoExchanges
 from gateway.http.policy import Policy
 from gateway.http.rate_limits import RateLimits
@@ -89,6 +90,21 @@ def test_a_slow_head_is_cut_off_in_time(gateway: Served) -> None:
         assert received(slow).startswith(b"HTTP/1.1 408 ")
         assert b"" == received(silent)
     assert HEAD_WAIT_SECONDS - 1 < time.monotonic() - began_at < HEAD_WAIT_SECONDS + 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", ["/graphql", "/v1/memories/1/review?ceiling=public"])
+def test_a_slow_body_is_cut_off_in_time(gateway: Served, target: str) -> None:
+    lines = (
+        f"POST {target} HTTP/1.1",
+        *("host: gateway.test", f"authorization: Bearer {gateway.token}", "idempotency-key: slow"),
+        *("content-type: application/json", "content-length: 100", "", "{"),
+    )
+    began_at = time.monotonic()
+    answer = ask(gateway, "\r\n".join(lines).encode())
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b'"request_timeout"' in answer
+    assert BODY_WAIT_SECONDS - 1 < time.monotonic() - began_at < BODY_WAIT_SECONDS + 5
 
 
 def strict() -> Policy:

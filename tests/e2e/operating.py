@@ -1,6 +1,6 @@
 """Every command that is an operator's act, run one after the other in one process: its start would cost more than it.
 
-Run as a program with a data directory and a directory for files; answers the names of the commands, and the journal.
+Run as a program with a data directory and a directory for files; answers the commands in their order, and the journal.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ class Operator:
     def __init__(self, data: Path, files: Path) -> None:
         self.data = data
         self.files = files
-        self.run_commands: set[str] = set()
+        self.commands: list[str] = []
 
     def run(self, command: str, *arguments: str | Path) -> str:
         """What a command writes to standard output; it must succeed."""
-        self.run_commands.add(command)
+        self.commands.append(command)
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             words = [*command.split(), *map(str, arguments), "--data-dir", str(self.data)]
@@ -53,6 +53,7 @@ def act(operator: Operator, socket: Path) -> None:
     """Run every act upon a store that somebody runs, in an order in which each succeeds."""
     lines = operator.files / "lines.jsonl"
     lines.write_text(f"{candidate('Keeps bees')}\n{candidate('Sails')}\n")
+    operator.run("migrate")
     operator.run("import", lines)
     first, second = (item["id"] for item in operator.answer("memory list", *OWNER)["items"])
     operator.run("memory get", first, *OWNER)
@@ -79,11 +80,11 @@ def main() -> None:
     operator.data.mkdir(mode=0o711)
     with EmbeddedServer(operator.data / "postgres") as server:
         act(operator, server.socket_directory)
+        commands = list(operator.commands)
         journal = operator.answer("journal", "--kind", "operator.access", "--limit", "1000")
     operator.run("restore", operator.files / "backup.tar", "--replace")
     after = operator.answer("journal", "--kind", "operator.access", "--limit", "1")
-    operator.run_commands.remove("journal")
-    told = {"commands": sorted(operator.run_commands), "journal": journal, "restored": after}
+    told = {"commands": commands, "journal": journal, "restored": after}
     sys.stdout.write(json.dumps(told))
 
 

@@ -23,7 +23,9 @@ import psutil
 
 from store.domain.owners import Owner
 from store.postgres.embedded.lock_files import names_live_server, recorded_process
+from store.postgres.embedded.locks import exclusive_lock
 from store.postgres.embedded.server import EmbeddedServer
+from tests.databases import run_directory
 
 CHECKOUT = Path(__file__).parents[2]
 WAIT_SECONDS = 90
@@ -257,6 +259,34 @@ async def new_place() -> AsyncIterator[Place]:
     finally:
         place.kill_postgres()
         shutil.rmtree(place.directory, ignore_errors=True)
+
+
+@asynccontextmanager
+async def demo_place() -> AsyncIterator[Place]:
+    """A place where the demo was served once, and stopped; what a first start does is over."""
+    async with new_place() as place:
+        await _copy(await _demo_data(), place.data)
+        yield place
+
+
+async def _demo_data() -> Path:
+    """The data directory that every place of a demo is copied from; one worker of a run makes it."""
+    shared = run_directory("demo")
+    shared.mkdir(exist_ok=True)
+    made = shared / "data"
+    with exclusive_lock(shared / "lock", wait_seconds=WAIT_SECONDS):
+        if not made.exists():
+            async with new_place() as place:
+                async with place.serving():
+                    pass
+                place.data.rename(made)
+    return made
+
+
+async def _copy(source: Path, target: Path) -> None:
+    """Copy a directory with its owners and modes."""
+    process = await asyncio.create_subprocess_exec("cp", "-Rp", source, target)
+    assert 0 == await process.wait()
 
 
 def _reachable_directory() -> Path:

@@ -7,7 +7,6 @@ import stat
 import sys
 import tarfile
 from asyncio.subprocess import DEVNULL
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
 MARA = DEMO_OWNERS[0]
 OWNER = ("--tenant", MARA.tenant, "--principal", MARA.principal, "--ceiling", "restricted")
 CEILING = {"ceiling": "restricted"}
-
-
-@pytest.fixture
-async def place() -> AsyncIterator[Place]:
-    async with new_place() as place:
-        yield place
 
 
 async def listed(place: Place) -> dict[str, dict[str, Any]]:
@@ -114,7 +107,7 @@ async def test_a_file_that_is_no_sound_backup_is_refused(place: Place) -> None:
     for number, damaged in enumerate(damages(archive, content)):
         path = place.directory / f"damaged-{number}.tar"
         path.write_bytes(damaged)
-        await place.run("restore", path, "--replace", expect=2)
+        assert str(path) in (await place.run("restore", path, "--replace", expect=2)).log
     assert "can't be read" in (await place.run("restore", place.directory / "absent", expect=1)).log
 
     assert before == await listed(place)
@@ -132,27 +125,27 @@ def damages(archive: Path, content: bytes) -> list[bytes]:
     ]
 
 
-async def test_a_restore_that_is_killed_leaves_one_store_or_the_other(place: Place) -> None:
-    archive = place.directory / "backup.tar"
-    lines = place.directory / "lines.jsonl"
+async def test_a_restore_that_is_killed_leaves_one_store_or_the_other(fresh: Place) -> None:
+    archive = fresh.directory / "backup.tar"
+    lines = fresh.directory / "lines.jsonl"
     lines.write_text("".join(f"{candidate(f'Statement {number}')}\n" for number in range(5)))
-    await place.run("import", lines)
-    await place.run("backup", archive)
-    gone, *kept = sorted(await listed(place))
-    await place.run("memory", "delete", gone, *OWNER, "--key", "once")
+    await fresh.run("import", lines)
+    await fresh.run("backup", archive)
+    gone, *kept = sorted(await listed(fresh))
+    await fresh.run("memory", "delete", gone, *OWNER, "--key", "once")
 
     for step in ("load", "take_over", "put_in_place"):
-        await killed_before(step, place, archive)
-        place.kill_postgres()
-        assert kept == sorted(await listed(place)), step
+        await killed_before(step, fresh, archive)
+        fresh.kill_postgres()
+        assert kept == sorted(await listed(fresh)), step
 
-    assert 1 == (await place.run("restore", archive, "--replace", "--json")).answer["taken_over"]["erased"]
-    assert kept == sorted(await listed(place))
-    with EmbeddedServer(place.postgres):
-        async with place.connected() as connection:
+    assert 1 == (await fresh.run("restore", archive, "--replace", "--json")).answer["taken_over"]["erased"]
+    assert kept == sorted(await listed(fresh))
+    with EmbeddedServer(fresh.postgres):
+        async with fresh.connected() as connection:
             databases = await connection.fetch("select datname from pg_database where datname like 'beliefs%'")
     assert ["beliefs"] == [row[0] for row in databases]
-    assert [] == [finding for finding in (await place.run("doctor", "--json")).answer if not finding["ok"]]
+    assert [] == [finding for finding in (await fresh.run("doctor", "--json")).answer if not finding["ok"]]
 
 
 def candidate(statement: str) -> str:

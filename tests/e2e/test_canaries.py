@@ -19,7 +19,7 @@ import pytest
 
 from gateway.service.demonstration import DEMO_OWNERS
 from tests.e2e.disclosure import disclosed, dump, find_in_columns
-from tests.e2e.processes import Finished, Place, Server, new_place
+from tests.e2e.processes import Finished, Place, Server
 from tests.e2e.provocations import provoke
 
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
@@ -45,12 +45,6 @@ BY_COLUMN = {
 """The columns that hold them while they are believed."""
 
 FIELDS = "id subject statement"
-
-
-@pytest.fixture
-async def place() -> AsyncIterator[Place]:
-    async with new_place() as place:
-        yield place
 
 
 @dataclass

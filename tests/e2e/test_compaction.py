@@ -1,7 +1,6 @@
 """An operator clears a deleted word from the files of the data directory, with or without stopping the requests."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +8,13 @@ import pytest
 
 from gateway.service.demonstration import DEMO_OWNERS
 from store.postgres.maintenance import LEXEME_INDEX
-from tests.e2e.processes import Connection, Place, new_place
+from tests.e2e.processes import Connection, Place
 
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
 
 CANARY = "zebrafinchwobbly"
 MARA = DEMO_OWNERS[0]
 OWNER = ("--tenant", "harbour", "--principal", "ada", "--ceiling", "restricted")
-
-
-@pytest.fixture
-async def place() -> AsyncIterator[Place]:
-    async with new_place() as place:
-        yield place
 
 
 def candidate(statement: str, **fields: Any) -> str:

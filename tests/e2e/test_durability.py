@@ -7,13 +7,12 @@ Source: belief store decisions, Review and delete; the embedded PostgreSQL, What
 import itertools
 import json
 import random
-from collections.abc import AsyncIterator
 from enum import Enum
 from functools import partial
 
 import pytest
 
-from tests.e2e.processes import CHECKOUT, Place, Server, new_place
+from tests.e2e.processes import CHECKOUT, Place, Server
 from tests.e2e.trials import Trial, one_moment
 from tests.e2e.writes import Subject
 
@@ -34,12 +33,6 @@ class Victim(Enum):
     BOTH = "both"
     IN_START = "in_start"
     POSTGRES = "postgres"
-
-
-@pytest.fixture
-async def place() -> AsyncIterator[Place]:
-    async with new_place() as place:
-        yield place
 
 
 def kill(place: Place, server: Server, victim: Victim) -> None:
@@ -77,12 +70,12 @@ async def test_a_kill_at_any_moment_loses_no_acknowledged_write_and_leaves_nothi
     assert trial.broken_off >= rounds
 
 
-async def test_a_first_start_that_is_killed_again_and_again_ends_with_the_demo_loaded_once(place: Place) -> None:
-    trial = Trial(place=place, chance=random.Random(1))
+async def test_a_first_start_that_is_killed_again_and_again_ends_with_the_demo_loaded_once(fresh: Place) -> None:
+    trial = Trial(place=fresh, chance=random.Random(1))
     for _ in range(BROKEN_STARTS):
         await trial.break_a_start(Server.strike)
-        place.kill_postgres()
-    async with place.serving(), one_moment(place) as connection:
+        fresh.kill_postgres()
+    async with fresh.serving(), one_moment(fresh) as connection:
         assert DEMO_BELIEFS == await connection.fetchval("select count(*) from beliefs")
         orphans = await connection.fetchval(
             "select count(*) from beliefs b where not exists"

@@ -1,7 +1,7 @@
 """Signed tokens at a real server: the issuer's keys fetched, its failures survived, nothing of a token in the log."""
 
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,18 +10,12 @@ from typing import Any
 import pytest
 
 from gateway.service.demonstration import DEMO_OWNERS
-from tests.e2e.processes import Place, Server, new_place
+from tests.e2e.processes import Place, Server
 from tests.issuers import AUDIENCE, ISSUER, Signer, key_set, signer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
 
 MARA = DEMO_OWNERS[0]
-
-
-@pytest.fixture
-async def place() -> AsyncIterator[Place]:
-    async with new_place() as place:
-        yield place
 
 
 class KeyServer(ThreadingHTTPServer):
@@ -116,11 +110,11 @@ async def test_a_redirection_and_a_flood_bring_no_keys(place: Place) -> None:
             assert [503, 503] == await asked(server, token_of(key))
 
 
-async def test_an_issuer_is_named_whole_or_not_at_all(place: Place) -> None:
-    finished = await place.run("serve", expect=2, oidc_issuer=ISSUER, oidc_audience=AUDIENCE)
+async def test_an_issuer_is_named_whole_or_not_at_all(fresh: Place) -> None:
+    finished = await fresh.run("serve", expect=2, oidc_issuer=ISSUER, oidc_audience=AUDIENCE)
 
     assert "AGENT_MEMORY_OIDC_JWKS" in finished.log
 
-    finished = await place.run("serve", expect=2, oidc_jwks="http://issuer.test/jwks.json")
+    finished = await fresh.run("serve", expect=2, oidc_jwks="http://issuer.test/jwks.json")
 
     assert "https://" in finished.log

@@ -3,23 +3,16 @@
 import json
 import shlex
 import signal
-from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 
 from gateway.service.demonstration import DEMO_OWNERS
-from tests.e2e.processes import Place, Server, new_place
+from tests.e2e.processes import Place, Server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
 
 CEILING = {"ceiling": "internal"}
-
-
-@pytest.fixture
-async def place() -> AsyncIterator[Place]:
-    async with new_place() as place:
-        yield place
 
 
 async def run_curl_lines(server: Server) -> list[httpx.Response]:
@@ -48,13 +41,13 @@ async def first_page(server: Server, token: str) -> httpx.Response:
         return await client.get("/v1/memories", params=CEILING)
 
 
-async def test_the_printed_lines_work_and_a_restart_finds_everything_as_it_was(place: Place) -> None:
-    async with place.serving(log_level="debug") as server:
+async def test_the_printed_lines_work_and_a_restart_finds_everything_as_it_was(fresh: Place) -> None:
+    async with fresh.serving(log_level="debug") as server:
         health = [(await server.ask("GET", path)).status_code for path in ("/livez", "/readyz")]
         graphql, rest, review = await run_curl_lines(server)
-        before = await first_page(server, place.token(DEMO_OWNERS[0]))
-        tokens = place.data.joinpath("demo.json").read_text().partition("principals")[2]
-        second = await place.run("serve", "--port", server.url.rpartition(":")[2], expect=1)
+        before = await first_page(server, fresh.token(DEMO_OWNERS[0]))
+        tokens = fresh.data.joinpath("demo.json").read_text().partition("principals")[2]
+        second = await fresh.run("serve", "--port", server.url.rpartition(":")[2], expect=1)
         metrics = await server.metrics()
 
     assert [200, 200] == health
@@ -64,17 +57,17 @@ async def test_the_printed_lines_work_and_a_restart_finds_everything_as_it_was(p
     assert (200, False) == (review.status_code, review.json()["flagged_for_review"])
     assert "already listens" in second.log
     assert 'belief_gateway_operations_total{ceiling="internal",operation="review",outcome="ok"} 1.0' in metrics
-    assert not place.postgres.joinpath("data", "postmaster.pid").exists()
+    assert not fresh.postgres.joinpath("data", "postmaster.pid").exists()
     statements = [item["statement"] for item in before.json()["items"]]
-    written = server.log + place.postgres_log()
+    written = server.log + fresh.postgres_log()
     assert [] == [statement for statement in statements if statement in written]
     assert review.json()["id"] not in written
 
-    async with place.serving() as server:
-        after = await first_page(server, place.token(DEMO_OWNERS[0]))
+    async with fresh.serving() as server:
+        after = await first_page(server, fresh.token(DEMO_OWNERS[0]))
     assert before.content == after.content
-    assert tokens == place.data.joinpath("demo.json").read_text().partition("principals")[2]
-    assert 0o600 == place.data.joinpath("demo.json").stat().st_mode & 0o777
+    assert tokens == fresh.data.joinpath("demo.json").read_text().partition("principals")[2]
+    assert 0o600 == fresh.data.joinpath("demo.json").stat().st_mode & 0o777
 
 
 async def test_a_token_that_is_missing_or_ended_is_minted_anew(place: Place) -> None:

@@ -2,24 +2,17 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
 
 import pytest
 
 from gateway.cli.serving import GRACE_SECONDS
-from tests.e2e.processes import Place, Server, new_place
+from tests.e2e.processes import Place, Server
 from tests.e2e.trials import Trial
 
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
 
 STARTS = 4
 STOP_SECONDS_MAX = GRACE_SECONDS + 10
-
-
-@pytest.fixture
-async def place() -> AsyncIterator[Place]:
-    async with new_place() as place:
-        yield place
 
 
 def interrupt(server: Server) -> None:
@@ -32,15 +25,15 @@ def is_stopped(place: Place) -> bool:
     return not (place.postgres / "data" / "postmaster.pid").exists()
 
 
-async def test_a_signal_while_it_starts_leaves_no_database_running(place: Place) -> None:
-    trial = Trial(place=place, chance=random.Random(2))
+async def test_a_signal_while_it_starts_leaves_no_database_running(fresh: Place) -> None:
+    trial = Trial(place=fresh, chance=random.Random(2))
     for _ in range(STARTS):
         server = await trial.break_a_start(interrupt)
-        assert is_stopped(place), server.log
+        assert is_stopped(fresh), server.log
         assert "Traceback" not in server.log
-    async with place.serving():
+    async with fresh.serving():
         pass
-    assert is_stopped(place)
+    assert is_stopped(fresh)
 
 
 async def test_a_signal_amid_writes_ends_within_seconds_and_what_was_acknowledged_is_kept(place: Place) -> None:

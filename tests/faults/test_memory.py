@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 import psutil
 import pytest
 
-from tests.e2e.processes import Server, new_place
+from tests.e2e.processes import Server, demo_place
 from tests.faults.listening import read_answer, request
 from tests.faults.loads import OWNER, load_of
 
@@ -84,7 +84,7 @@ async def send(server: Server, token: str, ids: list[UUID], numbers: Iterator[in
 
 @pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.long)])
 async def test_memory_is_flat(count: int) -> None:
-    async with new_place() as place, place.started(log_level="error", **UNLIMITED) as server:
+    async with demo_place() as place, place.started(log_level="error", **UNLIMITED) as server:
         async with place.connected() as connection:
             ids = (await load_of(connection)).ids
         process = psutil.Process(server.process.pid)

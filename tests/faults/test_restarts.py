@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from tests.e2e.processes import Server, new_place
+from tests.e2e.processes import Server, demo_place
 from tests.faults.loads import check_kept, load_of
 from tests.faults.obstacles import until
 
@@ -19,7 +19,7 @@ def has_started_again(server: Server, times: int) -> bool:
 
 @pytest.mark.parametrize("deaths", [1, pytest.param(10, marks=pytest.mark.long)])
 async def test_a_database_that_dies_under_load_is_unavailable_and_no_worse(deaths: int) -> None:
-    async with new_place() as place, place.started(pool_wait_seconds="1") as server:
+    async with demo_place() as place, place.started(pool_wait_seconds="1") as server:
         async with place.connected() as connection:
             load = await load_of(connection)
         async with load.going_on(place, server, readers=3, writers=2):

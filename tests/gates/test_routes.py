@@ -152,6 +152,7 @@ async def test_without_the_flag_nothing_of_the_surface_is_there(without_memories
     ):
         assert "malformed_request" == refused_query.code
         assert "heliotrope" not in refused_query.response.text
+    assert 11 == len(counted.surfaces)
     told = await graphql.query(secret, "{ viewer { scopes } gateway { surfaces } __schema { mutationType { name } } }")
     # The scope stays in the vocabulary: a grant of it is recognised, one of an unknown scope is not.
     assert {

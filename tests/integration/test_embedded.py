@@ -28,7 +28,7 @@ from store.postgres.embedded.errors import EmbeddedPostgresError
 from store.postgres.embedded.lock_files import names_live_server, recorded_process
 from store.postgres.embedded.server import EmbeddedServer
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.xdist_group("embedded")]
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="concerns what root does for PostgreSQL")
 
 CHECKOUT = Path(__file__).parents[2]

@@ -28,7 +28,8 @@ from tests.databases import DatabaseServer
 from tests.factories import NOW
 from tests.plans import Plan, World, counting, explain, fill, page, prepare
 
-pytestmark = pytest.mark.postgres
+# One worker's: the worlds take longer to make than to ask.
+pytestmark = [pytest.mark.postgres, pytest.mark.xdist_group("plans")]
 
 RUN_OUT_EVERY = 1_000
 """Of so many rows one has run out and waits for the sweep."""

@@ -47,6 +47,16 @@ def adding(record: MemoryRecord) -> Callable[[Transaction], Awaitable[None]]:
     return work
 
 
+async def test_many_tasks_ask_one_view_and_are_answered_one_after_the_other(postgres_store: PostgresStore) -> None:
+    await keep(postgres_store, memory(owner=ADA))
+
+    async with postgres_store.snapshot() as snapshot:
+        counted = await asyncio.gather(*(snapshot.memories.count(everything(ADA)) for _ in range(20)))
+        assert 1 == postgres_store.connections.in_use
+
+    assert [1] * 20 == counted
+
+
 async def test_what_postgresql_refuses_is_never_told(postgres_store: Store) -> None:
     record = memory(SECRET, owner=ADA)
 

@@ -7,7 +7,7 @@ import pytest
 
 from store.domain.vocabulary import Sensitivity
 from tests.factories import identifier, memory, owner
-from tests.gateways import FULL, READ, WRITE
+from tests.gateways import FULL, READ, WRITE, Gateway
 from tests.parity.clients import Answer, Arguments, Transport
 
 ADA = owner()
@@ -55,6 +55,21 @@ async def test_a_credential_is_required(transport: Transport, operation: str, se
 
     assert ("authentication_error", 401) == (answer.code, answer.response.status_code)
     assert "Bearer" == answer.response.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("other", ["the same", "wrong"])
+async def test_a_credential_is_given_once(gateway: Gateway, other: str) -> None:
+    secret = await gateway.secret(ADA)
+    given = [f"Bearer {secret}", f"Bearer {secret if other == 'the same' else other}"]
+    for order in (given, given[::-1]):
+        async with gateway.client() as client:
+            headers = [("authorization", each) for each in order]
+            rest = await client.get("/v1/memories?ceiling=public", headers=headers)
+            graphql = await client.post("/graphql", json={"query": "{ viewer { scopes } }"}, headers=headers)
+
+        assert "authentication_error" == rest.json()["error"]["code"]
+        assert "authentication_error" == graphql.json()["errors"][0]["extensions"]["code"]
+        assert [401, 401] == [rest.status_code, graphql.status_code]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 from limits.aio.storage import MemoryStorage
 
+from gateway.graphql.cost import COST_MAX
+from gateway.graphql.exchange import COST_HEADER
 from gateway.http.exchanges import NoExchanges
 from gateway.http.policy import Policy
 from gateway.http.rate_limits import RateLimits
@@ -89,6 +91,9 @@ async def test_it_comes_after_the_credential_and_before_everything_else(transpor
     await exhaust(transport, secret)
     spent = [await transport.browse(secret, {"ceiling": "public", "limit": 1}) for _ in range(200)]
     assert "rate_limited" == spent[-1].code
+    # Refused before anything is known of its cost, and told what is left all the same.
+    assert set(HEADERS) | {"retry-after"} <= set(spent[-1].response.headers)
+    assert 0 == remaining(spent[-1])
     assert "authentication_error" == (await transport.browse("wrong", {"ceiling": "public"})).code
     for arguments in ({"ceiling": "top"}, {"ceiling": "public", "limit": 0}, {"ceiling": "public", "colour": "red"}):
         assert "rate_limited" == (await transport.browse(secret, arguments)).code
@@ -105,6 +110,19 @@ async def test_too_many_failed_authentications_are_refused_and_a_valid_token_nev
     assert set(HEADERS) | {"retry-after"} <= set(refused.response.headers)
     secret = await transport.gateway.secret(ADA)
     assert (await transport.browse(secret, {"ceiling": "public"})).code is None
+
+
+async def test_the_cost_that_is_told_agrees_with_the_headers(gateway: Gateway) -> None:
+    headers = {"authorization": f"Bearer {await gateway.secret(ADA)}", COST_HEADER: "1"}
+    left = COST
+    async with gateway.client() as client:
+        # A page of plain values, and an operation that is executed field by field.
+        for query in ("{ memories(ceiling: PUBLIC, first: 1) { nodes { id } } }", "{ viewer { scopes } }"):
+            answer = await client.post("/graphql", json={"query": query}, headers=headers)
+            cost = answer.json()["extensions"]["cost"]
+            left -= cost["requested"]
+            assert {"requested": cost["requested"], "maximum": COST_MAX, "remaining": left} == cost
+            assert str(left) == answer.headers["ratelimit-remaining"]
 
 
 async def test_both_transports_draw_on_one_allowance(gateway: Gateway) -> None:

@@ -57,6 +57,11 @@ async def test_a_deletion_takes_the_links_of_others(deployment: Deployment) -> N
     after = (await deployment.get(neighbour), await deployment.get(old))
     assert after[0].conflicts_with == ()
     assert after[1].superseded_by is None
+    # As they are stored: what is shown leaves out a link to what is not there.
+    stored = await deployment.store.transact(
+        lambda transaction: transaction.memories.find_many_for_update(ADA, [neighbour, old])
+    )
+    assert [((), None)] * 2 == [(record.conflicts_with, record.superseded_by) for record in stored]
     for earlier, later in zip(before, after, strict=True):
         assert (later.store_position, later.updated_at, later.revision, later.flagged_for_review) == (
             earlier.store_position,

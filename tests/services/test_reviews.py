@@ -1,6 +1,7 @@
 """Review: what each outcome does, once, whatever is repeated."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -130,6 +131,19 @@ async def test_a_repeated_key_answers_from_the_live_record(deployment: Deploymen
     again = await deployment.review(id, ReviewOutcome.NOT_HERE, key="once")
 
     assert (again.confidence, again.flagged_for_review) == (0.55, False)
+
+
+async def test_a_repeated_key_does_not_do_again_what_was_undone_since(deployment: Deployment) -> None:
+    id = await deployment.formed(PRIVATE)
+    await deployment.review(id, ReviewOutcome.DISMISS, key="dismissed")
+    flagged = replace(await deployment.get(id), flagged_for_review=True)
+    await deployment.store.transact(lambda transaction: transaction.memories.put(flagged))
+
+    view = await deployment.review(id, ReviewOutcome.DISMISS, key="dismissed")
+
+    assert view.flagged_for_review
+    assert flagged == await deployment.get(id)
+    assert 1 == sum(event.kind is EventKind.REVIEWED for event in await deployment.events())
 
 
 async def test_a_key_of_another_request_is_a_conflict(deployment: Deployment) -> None:

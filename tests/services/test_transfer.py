@@ -202,6 +202,34 @@ def event_line(payload: dict[str, Any]) -> dict[str, Any]:
     )
 
 
+async def test_an_event_never_takes_the_place_of_another(deployment: Deployment) -> None:
+    """A journal that was begun elsewhere counts from 1 too: the same numbers stand for other events."""
+    await deployment.formed(candidate("Sails"))
+    [standing] = await deployment.events()
+    same = next(each for each in await exported(deployment) if each["kind"] == "event")
+    foreign = event_line({"outcome": "dismiss"})
+    content = written(
+        same,
+        foreign | {"number": standing.number},
+        foreign | {"number": standing.number + 1_000},
+        foreign | {"number": standing.number + 1_000, "payload": {"outcome": "untrue"}},
+        foreign | {"number": standing.number, "session_id": str(OTHER_SESSION)},
+    )
+
+    first = await take(deployment, content)
+    again = await take(deployment, content)
+    await deployment.formed(candidate("Keeps bees"))
+
+    reason = "number is taken by another event of that session, which stays"
+    assert [(2, reason), (4, reason)] == first.errors == again.errors
+    assert {"event_skipped": 1, "event_restored": 2} == first.counts
+    assert {"event_skipped": 3} == again.counts
+    own = [event for event in await deployment.events() if event.session_id == SESSION]
+    assert [standing.number, standing.number + 1_000] == [event.number for event in own[:2]]
+    assert standing == own[0]
+    assert own[2].number > standing.number + 1_000
+
+
 def belief_line(evidence: list[list[Any]]) -> dict[str, Any]:
     """The line of a stored belief that holds this evidence."""
     record = exporting.belief_line(memory(evidence_count=len(evidence)), ())

@@ -5,8 +5,10 @@ import os
 import pytest
 
 from gateway.graphql.cost import COST_MAX
+from gateway.limit_settings import REQUEST_COST_MAX
 from gateway.service.costs import MEMORY_LISTS, MEMORY_VALUES
-from gateway.settings import REQUEST_COST_MAX, Introspection, SettingsError, load_settings, report_settings
+from gateway.setting_values import Introspection
+from gateway.settings import SettingsError, load_settings, report_settings
 from gateway.views.memories import MemoryView
 
 

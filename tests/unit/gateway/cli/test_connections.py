@@ -222,9 +222,11 @@ async def test_what_is_no_request_is_answered_in_the_envelope(connection: Connec
 
 
 async def test_a_head_that_does_not_end_in_time_is_refused(connection: Connection) -> None:
-    connection.feed(GET, b"x: y\r\n")
+    [timer] = connection.clockwork.timers
+    connection.feed(GET, *[b"x: y\r\n"] * 10)
     # What arrives meanwhile does not put it off.
     assert {HEAD_WAIT_SECONDS: 1} == connection.clockwork.due()
+    assert not timer.cancelled
     connection.clockwork.pass_by(HEAD_WAIT_SECONDS)
     status, _, body = connection.wire.answer
     assert (408, "request_timeout") == (status, body["error"]["code"])

@@ -123,6 +123,17 @@ async def test_with_only_nothing_else_is_executed() -> None:
                 assert query not in error["message"]
 
 
+async def test_a_document_that_was_sent_by_its_text_is_not_known_by_its_hash() -> None:
+    """A client that registers what it sends would add to what the operator trusts."""
+    async with deployment(trusted=TrustedDocuments(manifest(VIEWER))) as client:
+        for content in ({"query": ABSENT}, apollo(ABSENT, query=ABSENT)):
+            assert {"data": {"gateway": {"version": "1.2.3"}}} == (await ask(client, content))[1]
+        for content in ({"documentId": f"sha256:{hash_of(ABSENT)}"}, apollo(ABSENT)):
+            _, body = await ask(client, content)
+            [error] = body["errors"]
+            assert "PERSISTED_QUERY_NOT_FOUND" == error["extensions"]["classification"]
+
+
 async def test_a_trusted_mutation_by_get_is_405() -> None:
     async with deployment(trusted=TrustedDocuments(manifest(DELETE))) as client:
         assert 405 == (await client.get(documentId=f"sha256:{hash_of(DELETE)}")).status_code

@@ -5,6 +5,7 @@ import logging
 import pytest
 from graphql import GraphQLError
 
+from gateway.graphql.endpoint import ERRORS_MAX
 from gateway.graphql.errors import MESSAGE_LENGTH_MAX, field_failure
 from gateway.service.errors import ErrorCode
 from store.domain.vocabulary import Sensitivity
@@ -215,6 +216,15 @@ async def test_an_unexpected_failure_is_masked_at_its_field(
     assert "memories" == error["path"][0]
     assert SECRET not in response.text + caplog.text
     assert 0 == client.store.open_snapshots
+
+
+async def test_of_many_failed_fields_a_bounded_number_is_listed() -> None:
+    async with deployment(*(memory(f"Has boat {number}") for number in range(ERRORS_MAX + 50))) as client:
+        client.store.failing, client.store.failure = "find_superseded", KeyError(SECRET)
+        response = await client.post("{ memories(ceiling: PUBLIC, first: 200) { nodes { id supersedes { id } } } }")
+    nodes = response.json()["data"]["memories"]["nodes"]
+    assert [None] * (ERRORS_MAX + 50) == [node["supersedes"] for node in nodes]
+    assert ERRORS_MAX == len(response.json()["errors"])
 
 
 def test_what_is_not_known_is_masked_and_logged_without_its_text(caplog: pytest.LogCaptureFixture) -> None:

@@ -111,6 +111,10 @@ async def test_a_refused_document_is_400_or_in_json_200(
         b'{"query": "{ viewer { scopes } }", "variables": ' + b'{"x":' * 50_000 + b"1" + b"}" * 50_001,
         b'{"query": "{ viewer { scopes } }", "variables": {"x": "\\u0000"}}',
         b'{"query": "{ viewer { scopes } }", "variables": {"x": [{"\\ud800": 1}]}}',
+        b'{"query": "{ viewer { scopes } }", "extensions": {"x": ["\\u0000"]}}',
+        b'{"query": "{ viewer { scopes } }", "extensions": {"\\ud800": 1}}',
+        b'{"query": "{ viewer { scopes } }", "more": {"x": "\\u0000"}}',
+        b'{"query": "{ viewer { scopes } }", "\\udfff": 1}',
         b'{"query": "{ viewer { scopes } } # \\u0000"}',
         b'{"query": "{ viewer { scopes } } # \\udfff"}',
     ],
@@ -135,6 +139,9 @@ async def test_members_beside_the_known_ones_are_ignored(client: Client) -> None
         "query={viewer{scopes}}&variables=[]",
         "query={viewer{scopes}}&variables=5",
         "query=%ff",
+        "query={viewer{scopes}}&more=%00",
+        "query={viewer{scopes}}&%00=1",
+        "query={viewer{scopes}}&extensions=%7B%22x%22%3A%22%5Cud800%22%7D",
         "variables={}",
         "query={viewer{scopes}}" + "&x=1" * 100,
     ],
@@ -171,6 +178,23 @@ async def test_the_content_type_has_no_case(client: Client) -> None:
     headers = client.headers(**{"content-type": "Application/JSON; Charset=UTF-8"})
     response = await client.http.post("/graphql", content=json.dumps({"query": VIEWER}), headers=headers)
     assert ANSWER == response.json()
+
+
+@pytest.mark.parametrize("types", [("application/json", "text/plain"), ("text/plain", "application/json")])
+async def test_a_content_type_is_given_once(client: Client, types: tuple[str, str]) -> None:
+    headers = [*client.headers().items(), *(("content-type", each) for each in types)]
+    body = json.dumps({"query": VIEWER}).encode()
+    assert 415 == (await client.http.post("/graphql", content=body, headers=headers)).status_code
+    assert 415 == (await client.http.get("/graphql?query={viewer{scopes}}", headers=headers)).status_code
+
+
+async def test_no_answer_is_compressed(client: Client) -> None:
+    """A body that holds what is private beside what the caller wrote would tell the one by its length of the other."""
+    headers = client.headers(**{"accept-encoding": "gzip, br, zstd, deflate"})
+    response = await client.http.post("/graphql", json={"query": f"{VIEWER} #{'x' * 10_000}"}, headers=headers)
+    assert ANSWER == response.json()
+    assert "content-encoding" not in response.headers
+    assert int(response.headers["content-length"]) == len(response.content)
 
 
 async def test_a_body_beyond_a_mebibyte_is_413(client: Client) -> None:

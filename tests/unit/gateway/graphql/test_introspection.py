@@ -18,7 +18,7 @@ from gateway.graphql.schema import build_schema
 from gateway.http.exchanges import NoExchanges
 from gateway.http.policy import Policy
 from gateway.http.rate_limits import RateLimits
-from gateway.settings import Introspection
+from gateway.setting_values import Introspection
 from tests.factories import memory
 from tests.unit.gateway.graphql.clients import Client, deployment
 

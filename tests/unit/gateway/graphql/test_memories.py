@@ -59,6 +59,27 @@ async def test_pages_are_walked_in_both_directions_with_true_flags() -> None:
         assert (names[3:], True, False) == (statements, before, after)
 
 
+async def test_a_page_that_ends_with_the_last_belief_has_none_beyond() -> None:
+    async with deployment(*beliefs(4)) as client:
+        whole, from_the_end = await page(client, first=4), await page(client, last=4)
+        _, _, _, _, end = await page(client, first=2)
+        second = await page(client, first=2, after=end)
+        first = await page(client, last=2, before=second[3])
+    flags = [each[1:3] for each in (whole, from_the_end, second, first)]
+    assert [(False, False), (False, False), (True, False), (False, True)] == flags
+
+
+async def test_the_count_is_of_all_pages_wherever_a_page_lies() -> None:
+    async with deployment(*beliefs(5)) as client:
+        whole = (await client.data(PAGE, {"first": 3}))["memories"]
+        cursor = whole["pageInfo"]["endCursor"]
+        others = [
+            (await client.data(PAGE, arguments))["memories"]
+            for arguments in ({"first": 1, "after": cursor}, {"last": 1, "before": cursor}, {"last": 2})
+        ]
+    assert [5, 5, 5, 5] == [connection["totalCount"] for connection in (whole, *others)]
+
+
 async def test_an_empty_page_has_null_cursors_and_a_count() -> None:
     async with deployment() as client:
         connection = (await client.data(PAGE))["memories"]

@@ -11,6 +11,7 @@ from gateway.http.bodies import BODY_BYTES_MAX, read_body
 from gateway.http.errors import TransportError
 
 CHUNK = b"x" * 65_536
+WAIT_SECONDS = 20
 
 
 def posting(receive: Receive) -> Request:
@@ -65,7 +66,9 @@ async def test_a_body_without_end_is_refused_while_it_is_read() -> None:
 @pytest.mark.parametrize("messages", [(), (chunk(b"{", more_body=True),)])
 async def test_a_body_that_does_not_come_to_its_end_is_waited_for_no_longer(messages: tuple[Message, ...]) -> None:
     with pytest.raises(TransportError) as raised:
-        await read_body(posting(arriving(*messages)), wait_seconds=0.01)
+        # Without the bound it would wait for ever, and this test with it.
+        async with asyncio.timeout(WAIT_SECONDS):
+            await read_body(posting(arriving(*messages)), wait_seconds=0.01)
     assert "request_timeout" == raised.value.code
     assert {"connection": "close"} == raised.value.headers
 

@@ -1,5 +1,6 @@
 """The normalization of statements, and what text may hold."""
 
+import re
 import sys
 import unicodedata
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from store.domain.normalization import normalized, well_formed, without_ignorable
+from store.domain.normalization import character_class, normalized, well_formed, without_ignorable
 
 # Characters that compose, fold, expand or vanish, so that short random texts meet the hard cases.
 TRICKY_CHARACTERS = st.sampled_from(
@@ -62,6 +63,22 @@ def test_massen_with_either_spelling_is_one_statement_by_decision() -> None:
 )
 def test_what_reads_differently_stays_apart(one: str, other: str) -> None:
     assert normalized(one) != normalized(other)
+
+
+@pytest.mark.parametrize("first_letter", ["M", "C"])
+def test_a_class_holds_every_character_of_its_categories(first_letter: str) -> None:
+    ranges = re.compile(r"(.)-(.)", re.DOTALL).findall(
+        character_class(lambda category: category.startswith(first_letter) and category != "Cs")
+    )
+    held = {code_point for first, last in ranges for code_point in range(ord(first), ord(last) + 1)}
+
+    assert held == {
+        code_point
+        for code_point in (*range(0x20000), *range(0xE0000, 0xE1000))
+        if (category := unicodedata.category(chr(code_point))).startswith(first_letter) and category != "Cs"
+    }
+    # Two that touch would be one.
+    assert [] == [first for first, _ in ranges if ord(first) - 1 in held]
 
 
 def test_a_single_character_is_normalized_for_good() -> None:
