@@ -41,11 +41,13 @@ from gateway.graphql.exchange import (
     asks_for_cost,
     encoded,
     negotiated_media_type,
-    read_request,
+    parse_request,
+    read_content,
     respond,
     respond_encoded,
 )
 from gateway.graphql.fast.pages import FastPages
+from gateway.graphql.fast.recurring import PreparedRequest, RecurringRequests
 from gateway.graphql.introspection import only_introspects
 from gateway.graphql.limits import LimitExceeded
 from gateway.graphql.schema import build_schema
@@ -99,6 +101,7 @@ class GraphQLEndpoint:
         )
         self._pricing = Pricing(self._schema._schema)
         self._pages = FastPages(self._schema._schema) if encoded_pages and memories is not None else None
+        self._recurring = RecurringRequests()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -137,36 +140,66 @@ class GraphQLEndpoint:
         deadline = deadline_of(request)
         async with deadline.kept():
             admitted = await self._admission.admit(request)
-            asked = await read_request(request)
+            content = await read_content(request)
         shows_cost = asks_for_cost(request)
-        document, operation = self._prepare(asked)
-        note_operation(request.scope, self._documents.trusted_name(document, operation) or OTHER_OPERATION)
-        if operation.operation is not OperationType.QUERY and request.method != "POST":
-            raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, "a mutation is asked by POST", {"allow": "POST"})
-        cost = self._pricing.check(document, operation, asked.variables)
+        prepared = self._prepared(request, content)
         async with deadline.kept():
-            await admitted.charge(cost)
+            await admitted.charge(prepared.cost)
         exchange = Exchange(admitted.principal, self._memories, self._version, deadline)
-        result = await self._execute_page(exchange, asked, document, operation)
+        if prepared.page is not None and self._pages is not None:
+            result = await self._pages.answer(exchange, prepared.page)
+        else:
+            result = await self._execute(exchange, prepared.asked, prepared.document)
         if isinstance(result, bytes):
             if shows_cost:
-                result += b',"extensions":' + encoded(_cost(cost, admitted))
+                result += b',"extensions":' + encoded(_cost(prepared.cost, admitted))
             return respond_encoded(result + b"}", status=200, media_type=media_type, headers={})
-        if result is None:
-            result = await self._execute(exchange, asked, document)
         if exchange.size.refusal is not None:
             self._reports.limit_exceeded("answer_size")
-        payload = _payload(operation, result, exchange.size.refusal)
+        payload = _payload(prepared.operation, result, exchange.size.refusal)
         if shows_cost:
-            payload["extensions"] = _cost(cost, admitted)
+            payload["extensions"] = _cost(prepared.cost, admitted)
         return respond(payload, status=200, media_type=media_type, headers={})
+
+    def _prepared(self, request: Request, content: bytes | None) -> PreparedRequest:
+        """What a request asks, checked and priced. Raises MalformedRequest, DocumentError and TransportError."""
+        recurring = None if content is None else self._recurring.find(content)
+        asked = parse_request(request, content) if recurring is None else recurring.asked
+        document = self._documents.find(query=asked.query, identifier=asked.identifier)
+        if recurring is not None and recurring.document is document:
+            self._note_operation(request, document, recurring.operation)
+            return recurring
+        operation = self._operation(document, asked)
+        self._note_operation(request, document, operation)
+        if operation.operation is not OperationType.QUERY and request.method != "POST":
+            raise TransportError(ErrorCode.METHOD_NOT_ALLOWED, "a mutation is asked by POST", {"allow": "POST"})
+        prepared = PreparedRequest(
+            asked=asked,
+            document=document,
+            operation=operation,
+            cost=self._pricing.check(document, operation, asked.variables),
+            page=None if self._pages is None else self._pages.prepare(document, operation, asked.variables),
+        )
+        if content is not None:
+            self._recurring.remember(content, prepared)
+        return prepared
+
+    def _operation(self, document: DocumentNode, asked: GraphQLRequest) -> OperationDefinitionNode:
+        """The operation of a document that is meant, its variables checked. Raises DocumentError."""
+        operation = select_operation(document, asked.operation_name)
+        check_variables(self._schema._schema, operation, asked.variables, tells_names=self._tells_names)
+        return operation
+
+    def _note_operation(self, request: Request, document: DocumentNode, operation: OperationDefinitionNode) -> None:
+        note_operation(request.scope, self._documents.trusted_name(document, operation) or OTHER_OPERATION)
 
     async def _introspect(self, request: Request, media_type: str) -> Response:
         """Answer somebody without a credential who asks for the schema alone. Raises AuthenticationError otherwise."""
         await self._admission.count_stranger(request)
         try:
-            asked = await read_request(request)
-            document, operation = self._prepare(asked)
+            asked = parse_request(request, await read_content(request))
+            document = self._documents.find(query=asked.query, identifier=asked.identifier)
+            operation = self._operation(document, asked)
             self._pricing.check(document, operation, asked.variables)
         except GatewayError:
             raise AuthenticationError from None
@@ -174,21 +207,6 @@ class GraphQLEndpoint:
             raise AuthenticationError
         result = await self._execute(None, asked, document)
         return respond(_payload(operation, result, None), status=200, media_type=media_type, headers={})
-
-    def _prepare(self, asked: GraphQLRequest) -> tuple[DocumentNode, OperationDefinitionNode]:
-        """The document, and its operation that is meant. Raises DocumentError."""
-        document = self._documents.find(query=asked.query, identifier=asked.identifier)
-        operation = select_operation(document, asked.operation_name)
-        check_variables(self._schema._schema, operation, asked.variables, tells_names=self._tells_names)
-        return document, operation
-
-    async def _execute_page(
-        self, exchange: Exchange, asked: GraphQLRequest, document: DocumentNode, operation: OperationDefinitionNode
-    ) -> bytes | ExecutionResult | None:
-        """What becomes of an operation that shows one page of plain values; None for any other."""
-        if self._pages is None:
-            return None
-        return await self._pages.answer(exchange, document, operation, asked.variables)
 
     async def _execute(
         self, exchange: Exchange | None, asked: GraphQLRequest, document: DocumentNode

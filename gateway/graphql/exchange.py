@@ -48,16 +48,17 @@ class GraphQLRequest:
     variables: Mapping[str, Any]  # Any: JSON
 
 
-async def read_request(request: Request) -> GraphQLRequest:
-    """The request of a GET or a POST. Raises TransportError for type and size, MalformedRequest for the rest."""
-    if request.method == "POST":
+async def read_content(request: Request) -> bytes | None:
+    """The body of a POST; None for a GET. Raises TransportError for its type and its size."""
+    # A GET needs no type. One that declares another is what a form on a foreign page can send.
+    if request.method == "POST" or "content-type" in request.headers:
         require_json(request)
-        members = parse_object("body", await read_body(request))
-    else:
-        # A GET needs no type. One that declares another is what a form on a foreign page can send.
-        if "content-type" in request.headers:
-            require_json(request)
-        members = _parameters(request)
+    return await read_body(request) if request.method == "POST" else None
+
+
+def parse_request(request: Request, content: bytes | None) -> GraphQLRequest:
+    """The request whose content was read. Raises MalformedRequest."""
+    members = _parameters(request) if content is None else parse_object("body", content)
     operation_name = members.get("operationName")
     if operation_name is not None and not isinstance(operation_name, str):
         raise MalformedRequest("operationName", "must be a string")

@@ -7,6 +7,7 @@ store position: a property of the design. Source: belief store decisions, Readin
 import base64
 import binascii
 import re
+from collections.abc import Iterable
 from uuid import UUID
 
 from gateway.service.identifiers import parse_identifier
@@ -28,9 +29,14 @@ class CursorOutOfRange(MalformedCursor):
 
 def encode_cursor(position: int, id: UUID) -> str:
     """The cursor of a row."""
-    content = f'{{"p":{position},"i":"{id}"}}'.encode("ascii")
-    # Not urlsafe_b64encode: it takes twice as long, and pages of cursors are made of this.
-    return binascii.b2a_base64(content, newline=False).translate(_URL_SAFE, b"=").decode("ascii")
+    return encode_cursors([(position, id)])[0].decode("ascii")
+
+
+def encode_cursors(places: Iterable[tuple[int, UUID]]) -> list[bytes]:
+    """The cursors of many rows, by position and id."""
+    # Not urlsafe_b64encode, and one translation for all: a page of cursors would take three times as long.
+    encoded = [binascii.b2a_base64(f'{{"p":{position},"i":"{id}"}}'.encode()) for position, id in places]
+    return b"".join(encoded).translate(_URL_SAFE, b"=").split()
 
 
 def decode_cursor(cursor: str) -> Keyset:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
-from gateway.service.cursors import encode_cursor
+from gateway.service.cursors import encode_cursor, encode_cursors
 from gateway.service.environment import Measures
 from gateway.service.errors import GatewayError, NotFound
 from gateway.service.guards import require_lexical_version
@@ -49,7 +49,7 @@ class MemoryPage:
 
 
 MemoryRow: TypeAlias = EncodedRow
-"""One belief of a page as JSON; `cursor_of` tells its cursor."""
+"""One belief of a page as JSON; `cursors_of` tells its cursor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +63,12 @@ class EncodedMemoryPage:
     @property
     def next_cursor(self) -> str | None:
         """The cursor of the next page; None on the last one and only there."""
-        return cursor_of(self.rows[-1]) if self.has_next_page and self.rows else None
+        return cursors_of(self.rows[-1:])[0].decode() if self.has_next_page and self.rows else None
 
 
-def cursor_of(row: MemoryRow) -> str:
-    """The cursor of a row."""
-    return encode_cursor(row.position, row.id)
+def cursors_of(rows: Sequence[MemoryRow]) -> list[bytes]:
+    """The cursors of rows, in ASCII."""
+    return encode_cursors((row.position, row.id) for row in rows)
 
 
 @contextmanager

@@ -86,7 +86,7 @@ class TokenService:
         remembered = self._remembered.get(hashed)
         if remembered is None or remembered.until <= self._monotonic():
             asked_at = self._monotonic()
-            async with self._store.snapshot() as snapshot:
+            async with self._store.single_read() as snapshot:
                 token = await snapshot.tokens.find(hashed)
             if token is None:
                 self._remembered.pop(hashed, None)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from enum import Enum
 
 import asyncpg
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from store.ports.errors import StoreContention, StoreError, StoreInconsistent, StoreUnavailable
@@ -65,12 +65,22 @@ class ConnectionLost(StoreUnavailable):
     """The connection broke, or could not be made. What was not committed was not done."""
 
 
+_DRIVER_ERRORS = (
+    DBAPIError,
+    EmulatedDBAPIException,
+    PoolTimeout,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    OSError,
+)
+
+
 @contextmanager
 def judged_failures() -> Iterator[None]:
     """Raise the store's own error in place of the driver's. Raises StoreError, or StatementRefused for a bug."""
     try:
         yield
-    except (DBAPIError, PoolTimeout, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+    except _DRIVER_ERRORS as error:
         failure = _judged(error)
         # `from None` hides the driver's error, and the row that it may quote, from every traceback.
         raise failure from error if isinstance(failure, StoreUnavailable) else None
@@ -81,7 +91,7 @@ def _judged(error: Exception) -> StoreError | StatementRefused:
         return StoreUnavailable("every connection is in use")
     if isinstance(error, OSError) or (isinstance(error, DBAPIError) and error.connection_invalidated):
         return ConnectionLost("the database can't be reached")
-    driver_error = error.driver_exception if isinstance(error, DBAPIError) else error
+    driver_error = error.driver_exception if isinstance(error, DBAPIError | EmulatedDBAPIException) else error
     if isinstance(driver_error, asyncpg.InvalidCachedStatementError):
         return StoreContention("a migration changed what a prepared statement reads")
     if not isinstance(driver_error, asyncpg.PostgresError):

@@ -118,11 +118,10 @@ class PostgresMemoryReads:
         asked = page_shape(query)
         parameters = {**filter_parameters(query.filter), **page_parameters(query)}
         rows = await self._session.fetch(encoded_page_statement(asked, shape), parameters)
-        opposite = False if query.with_opposite else None
-        if asked.with_opposite:
-            opposite = rows[0][3]
+        if not asked.with_opposite:
+            return EncodedPage(rows=tuple(map(EncodedRow._make, rows)), opposite=False if query.with_opposite else None)
         return EncodedPage(
-            rows=tuple(EncodedRow(row[0], row[1], row[2]) for row in rows if row[0] is not None), opposite=opposite
+            rows=tuple(EncodedRow(row[0], row[1], row[2]) for row in rows if row[0] is not None), opposite=rows[0][3]
         )
 
     async def count(self, filter: MemoryFilter) -> int:

@@ -51,13 +51,13 @@ class Session:
         So whoever is cancelled before it knows that nothing was kept, and whoever returns from it that all was.
         """
         async with self._lock:
-            await _carried_out(self._keep())
+            await carried_out(self._keep())
 
     async def close(self) -> None:
         """Undo what was not committed and give the connection back."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
-            await _carried_out(_give_back(connection))
+            await carried_out(_give_back(connection))
 
     async def _keep(self) -> None:
         connection, self._connection = self._connection, None
@@ -89,9 +89,9 @@ class Session:
 
 
 @asynccontextmanager
-async def open_session(engine: AsyncEngine) -> AsyncIterator[Session]:
+async def open_session(engine: AsyncEngine, kind: type[Session] = Session) -> AsyncIterator[Session]:
     """A session that is closed at the end; what was not committed is undone."""
-    session = Session(engine)
+    session = kind(engine)
     try:
         yield session
     finally:
@@ -104,7 +104,7 @@ async def _give_back(connection: AsyncConnection) -> None:
             await connection.close()
 
 
-async def _carried_out(work: Coroutine[Any, Any, Result]) -> Result:
+async def carried_out(work: Coroutine[Any, Any, Result]) -> Result:
     """The result of work that is not broken off; a cancellation takes effect where the caller waits next."""
     caller = asyncio.current_task()
     assert caller is not None, "a coroutine runs in a task"

@@ -10,6 +10,7 @@ from sqlalchemy import QueuePool
 
 from store.ports.errors import StoreContention
 from store.ports.store import Result, Transaction
+from store.postgres.direct import DirectSession
 from store.postgres.encoding import RecurringShapes
 from store.postgres.engine import create_engine
 from store.postgres.facts import PostgresFactReads, PostgresFactWrites
@@ -87,7 +88,7 @@ class PostgresStore:
     @asynccontextmanager
     async def single_read(self) -> AsyncIterator[PostgresSnapshot]:
         """Open a view for one operation, which is one statement: without BEGIN and ROLLBACK, each a round trip."""
-        async with open_session(self._single) as session:
+        async with open_session(self._single, DirectSession) as session:
             yield _snapshot(session, self._shapes)
 
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:

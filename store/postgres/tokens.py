@@ -1,17 +1,38 @@
 """Access tokens in PostgreSQL: looked up by hash, before any tenant is known."""
 
 import builtins
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, select, text, update
 
 from store.domain.owners import Owner
 from store.domain.tokens import AccessToken
 from store.domain.vocabulary import AccessScope
 from store.postgres.predicates import is_owned
-from store.postgres.sessions import AnyRow, Session
+from store.postgres.sessions import Session
 from store.postgres.tables import access_tokens
+
+_COLUMNS = tuple(
+    access_tokens.c[name]
+    for name in (
+        "id",
+        "token_hash",
+        "tenant_id",
+        "principal_id",
+        "scopes",
+        "label",
+        "created_at",
+        "expires_at",
+        "revoked_at",
+        "last_used_at",
+    )
+)
+_FIND = text(
+    f"select {', '.join(column.name for column in _COLUMNS)} from access_tokens where token_hash = :token_hash"
+)
 
 
 class PostgresTokenReads:
@@ -22,12 +43,12 @@ class PostgresTokenReads:
 
     async def find(self, token_hash: bytes) -> AccessToken | None:
         """The token of this hash, valid or not."""
-        rows = await self._session.fetch(select(access_tokens).where(access_tokens.c.token_hash == token_hash))
+        rows = await self._session.fetch(_FIND, {"token_hash": token_hash})
         return _token_of(rows[0]) if rows else None
 
     async def list(self, *, tenant: str | None, principal: str | None) -> builtins.list[AccessToken]:
         """Tokens by creation, narrowed to a tenant and a principal where they are given."""
-        listing = select(access_tokens).order_by(access_tokens.c.created_at, access_tokens.c.id)
+        listing = select(*_COLUMNS).order_by(access_tokens.c.created_at, access_tokens.c.id)
         if tenant is not None:
             listing = listing.where(access_tokens.c.tenant_id == tenant)
         if principal is not None:
@@ -75,15 +96,15 @@ class PostgresTokenWrites:
         await self._session.execute(update(access_tokens).where(access_tokens.c.id == id).values(last_used_at=at))
 
 
-def _token_of(row: AnyRow) -> AccessToken:
+def _token_of(row: Sequence[Any]) -> AccessToken:  # Any: the columns above, in their order
     return AccessToken(
-        id=row.id,
-        token_hash=row.token_hash,
-        owner=Owner(tenant=row.tenant_id, principal=row.principal_id),
-        scopes=frozenset(map(AccessScope, row.scopes)),
-        label=row.label,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        revoked_at=row.revoked_at,
-        last_used_at=row.last_used_at,
+        id=row[0],
+        token_hash=row[1],
+        owner=Owner(tenant=row[2], principal=row[3]),
+        scopes=frozenset(map(AccessScope, row[4])),
+        label=row[5],
+        created_at=row[6],
+        expires_at=row[7],
+        revoked_at=row[8],
+        last_used_at=row[9],
     )

@@ -5,6 +5,8 @@ the same error at the same path. Source: Performance, Recommended design.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from graphql import (
@@ -20,9 +22,19 @@ from graphql import (
 )
 
 from gateway.graphql.context import Exchange
-from gateway.graphql.fast.plans import PagePlan, Part, Plans, Slot
-from gateway.service.memory_reading import EncodedMemoryPage, MemoryRow, cursor_of
+from gateway.graphql.fast.plans import EdgeFormat, PagePlan, Plans, Slot
+from gateway.service.memory_reading import EncodedMemoryPage, MemoryRow, cursors_of
 from gateway.service.memory_requests import MemoryPaging, MemorySelection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedPage:
+    """What a valid operation asks of the service, and how its answer is written."""
+
+    plan: PagePlan
+    selection: MemorySelection
+    paging: MemoryPaging
+    with_opposite: bool
 
 
 class FastPages:
@@ -33,17 +45,13 @@ class FastPages:
         self._schema = schema
         self._plans = Plans(schema)
 
-    async def answer(
+    def prepare(
         self,
-        exchange: Exchange,
         document: DocumentNode,
         operation: OperationDefinitionNode,
         variables: Mapping[str, Any],  # Any: JSON
-    ) -> bytes | ExecutionResult | None:
-        """The answer of a valid operation: its body without the last brace, or the failure of its field.
-
-        None where it must be executed; nothing was asked then.
-        """
+    ) -> PreparedPage | None:
+        """The page that a valid operation with checked variables shows; None where it must be executed."""
         if operation.operation is not OperationType.QUERY:
             return None
         coerced = get_variable_values(
@@ -60,16 +68,21 @@ class FastPages:
             return None
         selection, paging = _request(arguments)
         opposite = Slot.HAS_NEXT if paging.walks_back else Slot.HAS_PREVIOUS
+        return PreparedPage(plan=plan, selection=selection, paging=paging, with_opposite=opposite in plan.flags)
+
+    async def answer(self, exchange: Exchange, page: PreparedPage) -> bytes | ExecutionResult:
+        """The answer of an operation: its body without the last brace, or the failure of its field."""
+        plan = page.plan
         try:
-            page = await exchange.ask_once(
+            shown = await exchange.ask_once(
                 lambda reading: reading.browse_encoded(
-                    exchange.principal, selection, paging, plan.shape, with_opposite=opposite in plan.flags
+                    exchange.principal, page.selection, page.paging, plan.shape, with_opposite=page.with_opposite
                 ),
-                single=selection.text is None,
+                single=page.selection.text is None,
             )
         except Exception as error:  # noqa: BLE001 # whatever it is, it is judged where errors of fields are
             return ExecutionResult({plan.key: None}, [located_error(error, plan.nodes, [plan.key])])
-        return _rendered(plan, page)
+        return _rendered(plan, shown)
 
 
 def _request(arguments: Mapping[str, Any]) -> tuple[MemorySelection, MemoryPaging]:  # Any: as the schema has it
@@ -100,7 +113,7 @@ def _rendered(plan: PagePlan, page: EncodedMemoryPage) -> bytes:
             case bytes():
                 pieces.append(part)
             case Slot.EDGES:
-                pieces.append(b",".join([_edge(plan.edge, row) for row in page.rows]))
+                pieces.append(_edges(plan.edge, page.rows))
             case Slot.NODES:
                 pieces.append(b",".join([row.content for row in page.rows]))
             case _:
@@ -108,13 +121,10 @@ def _rendered(plan: PagePlan, page: EncodedMemoryPage) -> bytes:
     return b"".join(pieces)
 
 
-def _edge(edge: Sequence[Part], row: MemoryRow) -> bytes:
-    return b"".join(
-        [
-            part if isinstance(part, bytes) else row.content if part is Slot.ROW else cursor_of(row).encode()
-            for part in edge
-        ]
-    )
+def _edges(edge: EdgeFormat, rows: Sequence[MemoryRow]) -> bytes:
+    """All edges by one format: put together one by one they would take longer than everything else of a small page."""
+    columns = [[row.content for row in rows] if slot is Slot.ROW else cursors_of(rows) for slot in edge.slots]
+    return b",".join([edge.format] * len(rows)) % tuple(chain.from_iterable(zip(*columns, strict=True)))
 
 
 def _page_info(slot: Slot, page: EncodedMemoryPage) -> bytes:
@@ -127,5 +137,4 @@ def _page_info(slot: Slot, page: EncodedMemoryPage) -> bytes:
             assert slot in {Slot.START, Slot.END}, "the other members of PageInfo"
             if not page.rows:
                 return b"null"
-            row = page.rows[0 if slot is Slot.START else -1]
-            return b'"%b"' % cursor_of(row).encode()
+            return b'"%b"' % cursors_of(page.rows[:1] if slot is Slot.START else page.rows[-1:])[0]

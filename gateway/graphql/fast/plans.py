@@ -66,6 +66,14 @@ _PAGE_INFO: Mapping[str, Slot] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeFormat:
+    """How an edge is written: a format with a place for each of its slots."""
+
+    format: bytes
+    slots: Sequence[Slot]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PagePlan:
     """How an operation's only page is asked for and shown. `flags` are the members of PageInfo that are selected."""
 
@@ -73,7 +81,7 @@ class PagePlan:
     nodes: Sequence[FieldNode]
     shape: RowShape
     parts: Sequence[Part]
-    edge: Sequence[Part]
+    edge: EdgeFormat
     flags: frozenset[Slot]
 
 
@@ -176,7 +184,7 @@ class _Planning:
             nodes=[detail.node for detail in details],
             shape=self._shape or RowShape(),
             parts=_merged(parts),
-            edge=_merged(self._edge),
+            edge=_edge_format(self._edge),
             flags=frozenset(self._flags),
         )
 
@@ -270,6 +278,14 @@ def _object(members: Sequence[tuple[str, list[Part]]]) -> list[Part]:
     for index, (key, value) in enumerate(members):
         parts += [f'{"," if index else ""}"{key}":'.encode(), *value]
     return [*parts, b"}"]
+
+
+def _edge_format(parts: Sequence[Part]) -> EdgeFormat:
+    """The literals hold names and the marks of JSON, and so no percent sign."""
+    return EdgeFormat(
+        format=b"".join(part if isinstance(part, bytes) else b"%b" for part in parts),
+        slots=[part for part in parts if isinstance(part, Slot)],
+    )
 
 
 def _merged(parts: Sequence[Part]) -> list[Part]:
