@@ -28,7 +28,7 @@ RECEIPTS = f"select key from receipts where {OF_OWNER}"
 EVENTS = f"select memory_id, kind from events where {OF_OWNER} and kind in ('memory.rejected', 'memory.deleted')"
 
 
-@pytest.mark.parametrize("rounds", [60, pytest.param(600, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [200, pytest.param(600, marks=pytest.mark.long)])
 async def test_the_same_key_at_both_applies_once(own_database_url: str, rounds: int) -> None:
     owner = (OWNER.tenant, OWNER.principal)
     async with new_place() as place, AsyncExitStack() as stack:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
+import asyncpg
 from sqlalchemy import Connection, Engine, event
 
 from gateway.observability.logs import log_handler
@@ -47,6 +49,7 @@ def watching(metrics: GatewayMetrics) -> Iterator[Traces]:
     traces, stream, before = Traces(), io.StringIO(), _counted(metrics)
     with ExitStack() as stack:
         stack.enter_context(_listening(traces))
+        stack.enter_context(_listening_at_the_driver(traces))
         stack.enter_context(_logging_to(stream))
         yield traces
     lines = map(json.loads, stream.getvalue().splitlines())
@@ -78,6 +81,22 @@ def _listening(traces: Traces) -> Iterator[None]:
     finally:
         for name, listener in listeners.items():
             event.remove(Engine, name, listener)
+
+
+@contextmanager
+def _listening_at_the_driver(traces: Traces) -> Iterator[None]:
+    """Note the single reads, which go past SQLAlchemy, and are their own transaction."""
+    fetch = asyncpg.Connection.fetch
+
+    async def noted(
+        connection: Any, statement: str, *parameters: object, **options: Any
+    ) -> Any:  # as the driver has it
+        if "access_tokens" not in statement:
+            traces.transactions.append([Sent(statement, parameters), Sent("single")])
+        return await fetch(connection, statement, *parameters, **options)
+
+    with patch.object(asyncpg.Connection, "fetch", noted):
+        yield
 
 
 @contextmanager
