@@ -5,11 +5,13 @@ stand between in transaction mode; `migrate` sets on the role what a session nee
 Source: Growing past one machine; The store on PostgreSQL, Settings of the role.
 """
 
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 # More than the forms of a page that one process meets; the default of 100 would parse some of them again and again.
 PREPARED_STATEMENTS_MAX = 400
+PREPARED_STATEMENTS = "prepared_statement_cache_size"
+"""The parameter of the URL by which an operator bounds them, or with 0 forbids them."""
 
 
 def create_engine(url: str, *, pool_size: int, pool_timeout_seconds: float) -> AsyncEngine:
@@ -19,13 +21,20 @@ def create_engine(url: str, *, pool_size: int, pool_timeout_seconds: float) -> A
     is sent again where its connection turns out to be dead. The URL can set prepared_statement_cache_size itself.
     """
     parsed = make_url(url)
-    if "prepared_statement_cache_size" not in parsed.query:
-        parsed = parsed.update_query_dict({"prepared_statement_cache_size": str(PREPARED_STATEMENTS_MAX)})
+    if PREPARED_STATEMENTS not in parsed.query:
+        parsed = parsed.update_query_dict({PREPARED_STATEMENTS: str(PREPARED_STATEMENTS_MAX)})
     return create_async_engine(
         parsed,
         hide_parameters=True,
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=pool_timeout_seconds,
-        connect_args={"timeout": pool_timeout_seconds},
+        # The driver keeps those of single reads itself; where the URL forbids them, it keeps none either.
+        connect_args={"timeout": pool_timeout_seconds, "statement_cache_size": _kept_by_driver(parsed)},
     )
+
+
+def _kept_by_driver(url: URL) -> int:
+    given = url.query[PREPARED_STATEMENTS]
+    assert isinstance(given, str), "given once"
+    return int(given)

@@ -51,8 +51,9 @@ async def test_no_number_is_drawn_twice_while_the_sequence_rises(engine: AsyncEn
     for _ in range(ROUNDS):
         imported = drawn[-1] + 5
         async with connected(own_database_url) as holding, holding.transaction():
-            # It lets others look at the sequence and keeps them from drawing on it.
-            await holding.execute("alter sequence event_numbers no cycle")
+            # It lets others look at the sequence and keeps them from drawing on it. Nothing else may be altered: the
+            # sequence would be written to another file, and who has looked once would go on looking at the old one.
+            await holding.execute("alter sequence event_numbers owned by none")
             tasks = [asyncio.create_task(draw(engine)) for _ in range(DRAWING)]
             await until_waiting(own_database_url, DRAWING)
             tasks += [asyncio.create_task(rise(engine, imported + ahead)) for ahead in range(2)]

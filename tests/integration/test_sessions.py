@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from store.domain.memories import MemoryRecord
@@ -154,6 +154,22 @@ async def test_a_single_read_replaces_a_connection_that_died_in_the_pool(
         async with postgres_store.single_read() as snapshot:
             assert 1 == await snapshot.memories.count(everything(ADA))
         await end_other_connections(database_url)
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"), [({}, 1), ({"prepared_statement_cache_size": "0"}, 0)], ids=["usual", "none"]
+)
+async def test_the_driver_keeps_prepared_statements_unless_the_url_forbids_them(
+    database_url: str, query: dict[str, str], kept: int
+) -> None:
+    url = make_url(database_url).update_query_dict(query)
+    store = PostgresStore(url.render_as_string(hide_password=False), pool_size=1)
+    async with store.single_read() as snapshot:
+        assert 0 == await snapshot.memories.count(everything(ADA))
+    async with store._engine.connect() as connection:
+        asked = text("select count(*) from pg_prepared_statements where statement like :pattern")
+        assert kept == (await connection.execute(asked, {"pattern": "%from beliefs%"})).scalar()
+    await store.close()
 
 
 async def test_a_single_read_that_is_cancelled_gives_its_connection_back(database_url: str) -> None:
