@@ -7,7 +7,7 @@ import typer
 
 from gateway.cli.answers import show_json
 from gateway.cli.interruption import Interrupted
-from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, moment, with_services
+from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, OfPrincipal, moment, with_services
 from gateway.cli.refusals import utf8_text
 from gateway.cli.terminal import show_table
 from gateway.compose import Services
@@ -29,9 +29,7 @@ def journal(  # noqa: PLR0913 (a command has an argument for each of its options
             "--tenant", parser=utf8_text, metavar="TEXT", help="Only of this tenant; an empty one is the store itself."
         ),
     ] = None,
-    principal: Annotated[
-        str | None, typer.Option("--principal", parser=utf8_text, metavar="TEXT", help="Only of this principal.")
-    ] = None,
+    principal: OfPrincipal = None,
     kind: Kinds = None,
     since: Annotated[
         str | None, typer.Option("--since", help="From this time on, such as 2027-01-31T08:00:00Z.")

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from gateway.cli.answers import CommandFailed, ExitCode, note
 from gateway.cli.interruption import Interruption, run_to_the_end
-from gateway.cli.refusals import some_path
+from gateway.cli.refusals import some_path, utf8_text
 from gateway.compose import Services, running
 from gateway.observability.logs import configure_logging
 from gateway.service.errors import MalformedRequest
@@ -40,6 +40,12 @@ DatabaseUrl = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer with JSON.")]
+OfTenant = Annotated[
+    str | None, typer.Option("--tenant", parser=utf8_text, metavar="TEXT", help="Only of this tenant.")
+]
+OfPrincipal = Annotated[
+    str | None, typer.Option("--principal", parser=utf8_text, metavar="TEXT", help="Only of this principal.")
+]
 Tenant = Annotated[str, typer.Option("--tenant", help="The tenant of the principal.")]
 PrincipalName = Annotated[str, typer.Option("--principal", help="The principal within the tenant.")]
 Ceiling = Annotated[

@@ -11,6 +11,8 @@ from gateway.cli.options import (
     AsJson,
     DatabaseUrl,
     DataDirectory,
+    OfPrincipal,
+    OfTenant,
     PrincipalName,
     Tenant,
     moment,
@@ -18,7 +20,6 @@ from gateway.cli.options import (
     owner_of,
     with_services,
 )
-from gateway.cli.refusals import utf8_text
 from gateway.cli.terminal import show_table
 from gateway.compose import Services
 from gateway.service.identifiers import parse_identifier
@@ -70,12 +71,8 @@ def create_token(
 @commands.command("list")
 def list_tokens(
     *,
-    tenant: Annotated[
-        str | None, typer.Option("--tenant", parser=utf8_text, metavar="TEXT", help="Only of this tenant.")
-    ] = None,
-    principal: Annotated[
-        str | None, typer.Option("--principal", parser=utf8_text, metavar="TEXT", help="Only of this principal.")
-    ] = None,
+    tenant: OfTenant = None,
+    principal: OfPrincipal = None,
     as_json: AsJson = False,
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,

@@ -28,8 +28,8 @@ from typing import IO, Annotated
 import typer
 
 from gateway.cli.answers import CommandFailed, ExitCode, note, show_json, show_values
-from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, owner_meant, with_services
-from gateway.cli.refusals import some_text, utf8_text
+from gateway.cli.options import AsJson, DatabaseUrl, DataDirectory, OfPrincipal, OfTenant, owner_meant, with_services
+from gateway.cli.refusals import some_text
 from gateway.cli.terminal import progress
 from gateway.compose import Services
 from gateway.service.errors import MalformedRequest
@@ -85,12 +85,8 @@ def export_lines(
         str, typer.Argument(metavar="FILE", parser=some_text, help="The file to write; - is standard output.")
     ] = "-",
     *,
-    tenant: Annotated[
-        str | None, typer.Option("--tenant", parser=utf8_text, metavar="TEXT", help="Only of this tenant.")
-    ] = None,
-    principal: Annotated[
-        str | None, typer.Option("--principal", parser=utf8_text, metavar="TEXT", help="Only of this principal.")
-    ] = None,
+    tenant: OfTenant = None,
+    principal: OfPrincipal = None,
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,
 ) -> None:
