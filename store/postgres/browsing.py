@@ -12,7 +12,8 @@ from sqlalchemy import TextClause, text
 from store.domain.encodings import RowShape
 from store.ports.memories import Direction, MemoryBrowseQuery
 from store.postgres.classes import FilterShape, beyond, opposite, order, rows_due, rows_of_classes, shape_of
-from store.postgres.encoding import encoded_row
+from store.postgres.encoding import encoded_rows
+from store.postgres.predicates import visible
 from store.postgres.rows import rows_by_key, shown_columns
 from store.postgres.text_search import counted_matches, matching_beyond, matching_page
 
@@ -64,8 +65,13 @@ def page_statement(shape: PageShape) -> TextClause:
 
 @lru_cache(ENCODED_STATEMENTS_MAX)
 def encoded_page_statement(shape: PageShape, row: RowShape) -> TextClause:
-    """The same page, each row as JSON, its position and its id, then whether the other side holds a row."""
-    return text(_rows_of_page(shape, f"{encoded_row(row)} as content, m.store_position, m.id"))
+    """The same page as one row: the JSON of all rows, their positions and their ids, and whether the other side holds.
+
+    The rows come in no order: sorted here, long texts would be moved, and written to files when they are many.
+    """
+    side = _opposite(shape) if shape.with_opposite else "null"
+    return text(f"""select {encoded_rows(row)}, array_agg(m.store_position), array_agg(m.id), {side}
+        from beliefs m where {visible("m")} and m.id = any (array(select page.id from ({_page(shape)}) page))""")
 
 
 def _rows_of_page(shape: PageShape, columns: str) -> str:

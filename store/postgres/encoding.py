@@ -1,4 +1,7 @@
-"""Rows as JSON, written by PostgreSQL: one value of bytes for each, the same bytes as `encode` writes.
+"""Rows as JSON, written by PostgreSQL, the same bytes as `encode` writes; all rows of a page are one value.
+
+One value a page: rows that are sent one by one fill the server's small buffer many times over, and each time wake the
+reader. They are parted by line feeds, which no JSON of ours holds: those of a text are escaped.
 
 `concat` swallows nulls, so a column that may be null says so itself; a word that is none of its enumeration fails the
 statement, as it fails where records are made. Keys stand in the text of the statement, so that each shape is a
@@ -17,6 +20,7 @@ from store.postgres.classes import EFFECTIVE_STATUS
 from store.postgres.codes import BELIEF_TYPES, SENSITIVITIES, STATUSES
 from store.postgres.rows import shown_conflicts, shown_successor
 
+SEPARATOR = b"\n"
 ARGUMENTS_MAX = 90
 """Arguments of one call of concat; PostgreSQL takes 100."""
 WRITTEN_SHAPES_MAX = 64
@@ -84,8 +88,12 @@ _WRITERS: Mapping[Codec, Callable[[str], str]] = {
 """A value as JSON, null for null."""
 
 
-def encoded_row(shape: RowShape) -> str:
-    """The JSON object of a row `m` as bytes, over the parameters of `visible` and :now."""
+def encoded_rows(shape: RowShape) -> str:
+    """The JSON objects of all rows `m` as bytes, over the parameters of `visible` and :now; null without any."""
+    return f"textsend(string_agg({_encoded_row(shape)}, chr({ord(SEPARATOR)})))"
+
+
+def _encoded_row(shape: RowShape) -> str:
     parts: list[str] = []
     literal = "{"
     for index, member in enumerate(shape.members):
@@ -95,7 +103,7 @@ def encoded_row(shape: RowShape) -> str:
             continue
         parts += [_quoted(literal), _value(member)]
         literal = ""
-    return f"textsend({_concatenated([*parts, _quoted(literal + '}')])})"
+    return _concatenated([*parts, _quoted(literal + "}")])
 
 
 def _value(member: AttributeMember) -> str:

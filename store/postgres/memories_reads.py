@@ -14,6 +14,7 @@ from store.domain.owners import Owner
 from store.domain.vocabulary import Sensitivity
 from store.ports.memories import (
     SUPERSEDES_SHOWN_MAX,
+    Direction,
     EncodedPage,
     EncodedRow,
     MemoryBrowseQuery,
@@ -29,7 +30,7 @@ from store.postgres.browsing import (
     page_statement,
 )
 from store.postgres.classes import filter_parameters, shape_of
-from store.postgres.encoding import RecurringShapes
+from store.postgres.encoding import SEPARATOR, RecurringShapes
 from store.postgres.exporting import export_memories
 from store.postgres.overviews import OVERVIEW, overview_of
 from store.postgres.predicates import visible, visible_parameters
@@ -115,14 +116,18 @@ class PostgresMemoryReads:
         """The page that `browse` returns, each record as JSON: written by PostgreSQL where the shape recurs."""
         if not self._shapes.recurs(shape):
             return encoded_page(await self.browse(query), shape, query.filter.now)
-        asked = page_shape(query)
         parameters = {**filter_parameters(query.filter), **page_parameters(query)}
-        rows = await self._session.fetch(encoded_page_statement(asked, shape), parameters)
-        if not asked.with_opposite:
-            return EncodedPage(rows=tuple(map(EncodedRow._make, rows)), opposite=False if query.with_opposite else None)
-        return EncodedPage(
-            rows=tuple(EncodedRow(row[0], row[1], row[2]) for row in rows if row[0] is not None), opposite=rows[0][3]
+        statement = encoded_page_statement(page_shape(query), shape)
+        [(contents, positions, ids, holds)] = await self._session.fetch(statement, parameters)
+        opposite = bool(holds) if query.with_opposite else None
+        if contents is None:
+            return EncodedPage(rows=(), opposite=opposite)
+        rows = sorted(
+            map(EncodedRow, contents.split(SEPARATOR), positions, ids),
+            key=lambda row: (-row.position, row.id),
+            reverse=query.direction is Direction.BACKWARD,
         )
+        return EncodedPage(rows=tuple(rows), opposite=opposite)
 
     async def count(self, filter: MemoryFilter) -> int:
         """How many beliefs the filter selects, exactly: its cost is that of the rows counted."""
