@@ -65,12 +65,13 @@ def page_statement(shape: PageShape) -> TextClause:
 
 @lru_cache(ENCODED_STATEMENTS_MAX)
 def encoded_page_statement(shape: PageShape, row: RowShape) -> TextClause:
-    """The same page as one row: the JSON of all rows, their positions and their ids, and whether the other side holds.
+    """The same page as one row: the JSON of all rows, their positions below zero, their ids, whether the other side holds.
 
-    The rows come in no order: sorted here, long texts would be moved, and written to files when they are many.
+    The rows come in no order: sorted here, long texts would be moved, and written to files when they are many. By the
+    negative position and the id they ascend as they are walked forward.
     """
     side = _opposite(shape) if shape.with_opposite else "null"
-    return text(f"""select {encoded_rows(row)}, array_agg(m.store_position), array_agg(m.id), {side}
+    return text(f"""select {encoded_rows(row)}, array_agg(-m.store_position), array_agg(m.id), {side}
         from beliefs m where {visible("m")} and m.id = any (array(select page.id from ({_page(shape)}) page))""")
 
 

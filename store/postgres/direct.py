@@ -62,7 +62,7 @@ class DirectSession(Session):
                     raise ConnectionLost("the database can't be reached") from error
                 raise
             # Nothing was begun on it, so that nothing is sent now, and nothing waited for.
-            await greenlet_spawn(held.close)
+            held.close()
             return rows
 
 

@@ -118,16 +118,14 @@ class PostgresMemoryReads:
             return encoded_page(await self.browse(query), shape, query.filter.now)
         parameters = {**filter_parameters(query.filter), **page_parameters(query)}
         statement = encoded_page_statement(page_shape(query), shape)
-        [(contents, positions, ids, holds)] = await self._session.fetch(statement, parameters)
+        [(contents, ranks, ids, holds)] = await self._session.fetch(statement, parameters)
         opposite = bool(holds) if query.with_opposite else None
         if contents is None:
             return EncodedPage(rows=(), opposite=opposite)
         rows = sorted(
-            map(EncodedRow, contents.split(SEPARATOR), positions, ids),
-            key=lambda row: (-row.position, row.id),
-            reverse=query.direction is Direction.BACKWARD,
+            zip(ranks, ids, contents.split(SEPARATOR), strict=True), reverse=query.direction is Direction.BACKWARD
         )
-        return EncodedPage(rows=tuple(rows), opposite=opposite)
+        return EncodedPage(rows=tuple(EncodedRow(content, -rank, id) for rank, id, content in rows), opposite=opposite)
 
     async def count(self, filter: MemoryFilter) -> int:
         """How many beliefs the filter selects, exactly: its cost is that of the rows counted."""
