@@ -16,6 +16,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from gateway.cli.joined_writes import JoinedWrites
 from gateway.http.exchanges import Exchanges, NoExchanges
 from gateway.http.request_id import REQUEST_ID_HEADER
 from gateway.rest.pages import Error, ErrorEnvelope
@@ -102,6 +103,9 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.url) + sum(lengths) > HEAD_BYTES_MAX:
             raise _HeadTooLarge
         super().on_headers_complete()
+        if self.scope["method"] != "HEAD":
+            # The task that answers was made just now, and has not begun.
+            self.cycle.transport = JoinedWrites(self.transport, self.cycle)
         self._has_served = True
 
     def on_message_complete(self) -> None:

@@ -59,7 +59,7 @@ class PresenceMiddleware:
             try:
                 await self._app(scope, client.receive, send_noting)
             finally:
-                await client.leave()
+                client.leave()
 
 
 class _Client:
@@ -84,11 +84,10 @@ class _Client:
         """Watch from now on; what else of a body comes is dropped."""
         self._watching = asyncio.create_task(self._watch())
 
-    async def leave(self) -> None:
+    def leave(self) -> None:
         """Watch no more."""
         if self._watching is not None:
             self._watching.cancel()
-            await asyncio.wait([self._watching])
 
     async def _watch(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":

@@ -20,11 +20,12 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
 
-from limits.aio.storage import MemoryStorage, Storage
+from limits.aio.storage import Storage
 from limits.storage import storage_from_string
 
 from gateway.http.errors import TransportError
 from gateway.http.exchanges import Exchanges
+from gateway.http.rate_windows import ProcessStorage
 from gateway.service.errors import ErrorCode
 from store.domain.owners import Owner
 
@@ -148,7 +149,7 @@ def rate_limit_storage(url: str | None) -> Storage:
     Raises limits.errors.ConfigurationError where the client of Redis is not installed.
     """
     if url is None:
-        return MemoryStorage()
+        return ProcessStorage()
     storage = storage_from_string(
         f"async+{url}",
         implementation="redispy",

@@ -15,7 +15,6 @@ from store.ports.memories import Keyset
 
 CURSOR_POSITION_MAX = 2**63 - 1
 CURSOR_LENGTH_MAX = 128
-_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _CONTENT = re.compile(rb'\{"p":(0|[1-9][0-9]{0,18}),"i":"([0-9a-f-]{36})"\}')
 
 
@@ -34,9 +33,10 @@ def encode_cursor(position: int, id: UUID) -> str:
 
 def encode_cursors(places: Iterable[tuple[int, UUID]]) -> list[bytes]:
     """The cursors of many rows, by position and id."""
-    # Not urlsafe_b64encode, and one translation for all: a page of cursors would take three times as long.
-    encoded = [binascii.b2a_base64(f'{{"p":{position},"i":"{id}"}}'.encode()) for position, id in places]
-    return b"".join(encoded).translate(_URL_SAFE, b"=").split()
+    # Not urlsafe_b64encode, which takes several times as long for a page: no character of the content becomes + or /,
+    # in which alone the alphabets differ.
+    encoded = [binascii.b2a_base64(f'{{"p":{position},"i":"{id!s}"}}'.encode()) for position, id in places]
+    return b"".join(encoded).replace(b"=", b"").split()
 
 
 def decode_cursor(cursor: str) -> Keyset:

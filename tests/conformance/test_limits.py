@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from limits.aio.storage import MemoryStorage
 
 from gateway.cli.connections import HEAD_BYTES_MAX, HEAD_WAIT_SECONDS
 from gateway.http.bodies import BODY_WAIT_SECONDS
 from gateway.http.exchanges import NoExchanges
 from gateway.http.policy import Policy
 from gateway.http.rate_limits import RateLimits
+from gateway.http.rate_windows import ProcessStorage
 from tests.conformance.serving import WAIT_SECONDS, Served, served
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("conformance")]
@@ -108,7 +108,7 @@ def test_a_slow_body_is_cut_off_in_time(gateway: Served, target: str) -> None:
 
 
 def strict() -> Policy:
-    limits = RateLimits(MemoryStorage(), cost_per_minute=0, failed_authentications_per_minute=2, reports=NoExchanges())
+    limits = RateLimits(ProcessStorage(), cost_per_minute=0, failed_authentications_per_minute=2, reports=NoExchanges())
     return Policy(rate_limits=limits)
 
 

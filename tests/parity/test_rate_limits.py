@@ -3,13 +3,13 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from limits.aio.storage import MemoryStorage
 
 from gateway.graphql.cost import COST_MAX
 from gateway.graphql.exchange import COST_HEADER
 from gateway.http.exchanges import NoExchanges
 from gateway.http.policy import Policy
 from gateway.http.rate_limits import RateLimits
+from gateway.http.rate_windows import ProcessStorage
 from gateway.service.costs import MEMORY_SHOWN, STATEMENT, TEXT_SEARCH, WRITE
 from store.domain.vocabulary import Sensitivity
 from store.inmemory.store import InMemoryStore
@@ -27,7 +27,7 @@ HEADERS = ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
 async def gateway() -> AsyncIterator[Gateway]:
     """A gateway that lets little in."""
     limits = RateLimits(
-        MemoryStorage(), cost_per_minute=COST, failed_authentications_per_minute=3, reports=NoExchanges()
+        ProcessStorage(), cost_per_minute=COST, failed_authentications_per_minute=3, reports=NoExchanges()
     )
     async with serving(InMemoryStore(), policy=Policy(rate_limits=limits)) as gateway:
         yield gateway

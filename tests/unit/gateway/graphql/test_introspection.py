@@ -12,12 +12,12 @@ from graphql import (
     get_named_type,
     is_object_type,
 )
-from limits.aio.storage import MemoryStorage
 
 from gateway.graphql.schema import build_schema
 from gateway.http.exchanges import NoExchanges
 from gateway.http.policy import Policy
 from gateway.http.rate_limits import RateLimits
+from gateway.http.rate_windows import ProcessStorage
 from gateway.setting_values import Introspection
 from tests.factories import memory
 from tests.unit.gateway.graphql.clients import Client, deployment
@@ -137,7 +137,7 @@ async def test_a_bad_token_is_refused_whatever_it_asks_for() -> None:
 
 
 async def test_public_introspection_counts_as_a_request_without_a_credential() -> None:
-    limits = RateLimits(MemoryStorage(), cost_per_minute=0, failed_authentications_per_minute=3, reports=NoExchanges())
+    limits = RateLimits(ProcessStorage(), cost_per_minute=0, failed_authentications_per_minute=3, reports=NoExchanges())
     async with deployment(policy=Policy(introspection=Introspection.PUBLIC, rate_limits=limits)) as client:
         body = {"query": "{ __typename }"}
         statuses = [(await client.http.post("/graphql", json=body)).status_code for _ in range(4)]

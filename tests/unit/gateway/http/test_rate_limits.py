@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from limits.aio.storage import MemoryStorage, Storage
+from limits.aio.storage import Storage
 
 from gateway.http.exchanges import NoExchanges
 from gateway.http.rate_limits import (
@@ -19,6 +19,7 @@ from gateway.http.rate_limits import (
     RateLimits,
     rate_limit_storage,
 )
+from gateway.http.rate_windows import ProcessStorage
 from gateway.service.errors import ErrorCode
 from tests.factories import owner
 
@@ -43,7 +44,7 @@ class Told(NoExchanges):
         self.failures += 1
 
 
-class BrokenStorage(MemoryStorage):
+class BrokenStorage(ProcessStorage):
     """A storage that fails as long as it is told to, with words of its own."""
 
     def __init__(self) -> None:
@@ -51,7 +52,7 @@ class BrokenStorage(MemoryStorage):
         self.failing = True
         self.asked = 0
 
-    async def incr(self, key: str, expiry: float, amount: int = 1) -> int:
+    async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Count, or fail."""
         self.asked += 1
         if self.failing:
@@ -66,7 +67,7 @@ def limits_of(storage: Storage, *, cost: int = 10, failures: int = 2, told: Told
 
 async def test_a_principal_is_charged_until_the_window_holds_no_more() -> None:
     told = Told()
-    limits = limits_of(MemoryStorage(), told=told)
+    limits = limits_of(ProcessStorage(), told=told)
     first = await limits.charge(ADA, 6)
     assert first is not None
     assert (10, 4) == (first.limit, first.remaining)
@@ -83,7 +84,7 @@ async def test_a_principal_is_charged_until_the_window_holds_no_more() -> None:
 
 
 async def test_principals_and_tenants_are_counted_apart() -> None:
-    limits = limits_of(MemoryStorage())
+    limits = limits_of(ProcessStorage())
     await limits.charge(ADA, 10)
     await limits.charge(BO, 10)
     await limits.charge(owner(tenant="inland"), 10)
@@ -93,7 +94,7 @@ async def test_principals_and_tenants_are_counted_apart() -> None:
 
 
 async def test_what_is_too_dear_is_refused_and_not_charged() -> None:
-    limits = limits_of(MemoryStorage())
+    limits = limits_of(ProcessStorage())
     admitted = await limits.charge(ADA, 1)
     with pytest.raises(RateLimited):
         await limits.charge_further(ADA, 10, admitted)
@@ -104,7 +105,7 @@ async def test_what_is_too_dear_is_refused_and_not_charged() -> None:
 
 async def test_failed_authentications_are_counted_by_address() -> None:
     told = Told()
-    limits = limits_of(MemoryStorage(), told=told)
+    limits = limits_of(ProcessStorage(), told=told)
     for _ in range(2):
         await limits.authentication_failed("192.0.2.1")
     with pytest.raises(RateLimited, match="more than 2 failed authentications within a minute"):
@@ -114,7 +115,7 @@ async def test_failed_authentications_are_counted_by_address() -> None:
 
 
 async def test_addresses_of_one_network_are_one_client() -> None:
-    limits = limits_of(MemoryStorage())
+    limits = limits_of(ProcessStorage())
     for host in ("2001:db8::1", "2001:db8::ffff:1", "2001:db8:0:0:1::1"):
         if host.endswith("1::1"):
             with pytest.raises(RateLimited):
@@ -130,31 +131,31 @@ async def test_addresses_of_one_network_are_one_client() -> None:
 
 
 async def test_many_addresses_do_not_fill_the_memory() -> None:
-    storage = MemoryStorage()
+    storage = ProcessStorage()
     limits = limits_of(storage, failures=1_000)
     for number in range(3 * ADDRESS_COUNTERS):
         await limits.authentication_failed(f"2001:db8:{number >> 8:x}:{number & 255:x}::1")
-    assert len(storage.storage) <= ADDRESS_COUNTERS
+    assert len(storage.keys) <= ADDRESS_COUNTERS
 
 
 async def test_the_storage_learns_neither_principals_nor_addresses() -> None:
-    storage = MemoryStorage()
+    storage = ProcessStorage()
     limits = limits_of(storage)
     await limits.charge(ADA, 1)
     await limits.authentication_failed("192.0.2.77")
-    keys = " ".join(storage.storage)
-    assert 2 == len(storage.storage)
+    keys = " ".join(storage.keys)
+    assert 2 == len(storage.keys)
     for secret in (ADA.tenant, ADA.principal, "192.0.2"):
         assert secret not in keys
 
 
 async def test_a_limit_of_zero_is_off() -> None:
-    storage = MemoryStorage()
+    storage = ProcessStorage()
     limits = limits_of(storage, cost=0, failures=0)
     assert await limits.charge(ADA, 1_000_000) is None
     assert await limits.charge_further(ADA, 1_000_000, None) is None
     await limits.authentication_failed("192.0.2.1")
-    assert {} == dict(storage.storage)
+    assert not storage.keys
 
 
 async def test_a_storage_that_fails_lets_everybody_pass_and_is_left_alone_for_a_while(

@@ -6,7 +6,6 @@ from typing import Any
 
 import httpx
 import pytest
-from limits.aio.storage import MemoryStorage
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -16,6 +15,7 @@ from gateway.graphql.documents import TrustedDocuments, hash_of
 from gateway.http.exchanges import METHODS, NO_OPERATION, NO_ROUTE, OTHER_METHOD, OTHER_OPERATION
 from gateway.http.policy import Policy
 from gateway.http.rate_limits import RateLimits
+from gateway.http.rate_windows import ProcessStorage
 from gateway.observability.exchanges import ExchangeReports
 from gateway.observability.metrics import GatewayMetrics
 from gateway.observability.open_telemetry import OpenTelemetryTraces
@@ -89,7 +89,7 @@ async def watched(*, memory_surface: bool = True) -> AsyncIterator[Watched]:
     metrics = GatewayMetrics()
     reports = ExchangeReports(metrics, traces)
     limits = RateLimits(
-        MemoryStorage(), cost_per_minute=1_000_000, failed_authentications_per_minute=1, reports=reports
+        ProcessStorage(), cost_per_minute=1_000_000, failed_authentications_per_minute=1, reports=reports
     )
     async with serving(
         TracedStore(InMemoryStore(), traces),
