@@ -11,7 +11,7 @@ from uuid import UUID
 from store.domain.journal import Tombstone
 from store.domain.keyring import Keyring
 from store.domain.owners import Owner
-from store.domain.vocabulary import EventKind
+from store.ports.decisions import LockedRows
 from store.ports.errors import StoreContention
 from store.ports.store import Transaction
 
@@ -32,26 +32,23 @@ async def erase_statements(
     The caller holds the locks of the statements. Every sensitivity is erased; the count is for
     operators, never for an answer. Raises StoreContention when a link appeared meanwhile, to be run again.
     """
-    victims = await transaction.memories.find_same_statement_ids(owner, hashes)
-    linked = await transaction.memories.find_linked_ids(owner, victims)
-    records = await transaction.memories.find_many_for_update(owner, victims | linked)
-    if not await transaction.memories.find_linked_ids(owner, victims) <= victims | linked:
+    locked = await transaction.decisions.lock_rows(owner, hashes)
+    await erase_locked(transaction, owner, hashes, tombstones, locked=locked, now=now)
+    return len(locked.erased)
+
+
+async def erase_locked(
+    transaction: Transaction,
+    owner: Owner,
+    hashes: Collection[bytes],
+    tombstones: Collection[Tombstone],
+    *,
+    locked: LockedRows,
+    now: datetime,
+) -> None:
+    """The same, once the rows are locked."""
+    if not await transaction.decisions.erase_rows(owner, hashes, tombstones, locked=locked, at=now):
         raise StoreContention
-    erased = [record for record in records if record.id in victims]
-    # All at once: the statements sent must not tell how many rows above the ceiling go, or point at them.
-    await transaction.memories.unlink(owner, linked - victims, gone=victims)
-    await transaction.journal.append_each(
-        owner,
-        EventKind.DELETED,
-        memories=[(record.source_session_id, record.id) for record in erased],
-        at=now,
-    )
-    await transaction.memories.erase(owner, victims)
-    await transaction.memories.erase_facts(owner, hashes)
-    await transaction.journal.erase_rejections(owner, hashes)
-    for tombstone in tombstones:
-        await transaction.journal.add_tombstone(tombstone)
-    return len(erased)
 
 
 def tombstones_of(keyring: Keyring, owner: Owner, statement: str, now: datetime) -> list[Tombstone]:

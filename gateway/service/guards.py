@@ -17,7 +17,12 @@ async def require_key(facts: FactReads, keyring: Keyring) -> None:
     To be asked once the statements are locked: whoever makes another key current and writes under it takes the same
     locks afterwards, since rings that follow on each other share keys.
     """
-    if await facts.find(StoreFact.KEY_ID) != keyring.current.id:
+    check_key(await facts.find(StoreFact.KEY_ID), keyring)
+
+
+def check_key(key_id: str | None, keyring: Keyring) -> None:
+    """The same of the key that the store was just read to name."""
+    if key_id != keyring.current.id:
         raise Unavailable("this server does not hold the current hash key")
 
 

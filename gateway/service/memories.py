@@ -10,9 +10,9 @@ from datetime import datetime
 from uuid import UUID
 
 from gateway.service.environment import Environment
-from gateway.service.erasure import erase_statements, tombstones_of
+from gateway.service.erasure import erase_locked, tombstones_of
 from gateway.service.errors import Conflict, NotFound
-from gateway.service.guards import require_key
+from gateway.service.guards import check_key, require_key
 from gateway.service.idempotency import check_idempotency_key, request_hash
 from gateway.service.identifiers import parse_identifier
 from gateway.service.memory_reading import MemoryReading, measured
@@ -20,9 +20,11 @@ from gateway.service.memory_requests import MemoryDelete, MemoryReview, check_te
 from gateway.service.principal import Principal
 from gateway.views.memories import MemoryView, memory_view
 from store.domain.journal import Receipt, Rejection
+from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.reviews import review
-from store.domain.vocabulary import AccessScope, ReceiptKind, ReviewOutcome, Sensitivity
+from store.domain.vocabulary import AccessScope, ReceiptKind, ReviewOutcome, Sensitivity, within
+from store.ports.decisions import Admission, ReviewWrite
 from store.ports.errors import StoreContention
 from store.ports.store import Store, Transaction
 
@@ -57,10 +59,13 @@ class PublicMemoryService:
             owner = principal.owner
 
             async def work(transaction: Transaction) -> MemoryView:
-                id, is_new = await self._admit(transaction, owner, request, now)
-                if is_new:
-                    await self._review(transaction, owner, id, request, now)
-                shown = await transaction.shown.find(owner, id, ceiling=request.ceiling)
+                # A row is locked after its statement, so that a review that locks the statement reads it first.
+                locked = request.outcome is not ReviewOutcome.UNTRUE
+                id, admission = await self._admit(transaction, owner, request, now, locked=locked)
+                if admission.is_new:
+                    shown = await self._review(transaction, owner, admission, request, now)
+                else:
+                    shown = await transaction.shown.find(owner, id, ceiling=request.ceiling)
                 if shown is None:
                     raise NotFound
                 return memory_view(shown, now)
@@ -78,9 +83,9 @@ class PublicMemoryService:
             owner = principal.owner
 
             async def work(transaction: Transaction) -> UUID:
-                id, is_new = await self._admit(transaction, owner, request, now)
-                if is_new:
-                    await self._delete(transaction, owner, id, request.ceiling, now)
+                id, admission = await self._admit(transaction, owner, request, now, locked=False)
+                if admission.is_new:
+                    await self._delete(transaction, owner, admission, request.ceiling, now)
                 return id
 
             return await self._store.transact(work)
@@ -92,80 +97,99 @@ class PublicMemoryService:
         check_idempotency_key(request.idempotency_key)
 
     async def _admit(
-        self, transaction: Transaction, owner: Owner, request: MemoryReview | MemoryDelete, now: datetime
-    ) -> tuple[UUID, bool]:
-        """Take the idempotency key: the belief's id, and whether the request is new rather than a replay."""
+        self,
+        transaction: Transaction,
+        owner: Owner,
+        request: MemoryReview | MemoryDelete,
+        now: datetime,
+        *,
+        locked: bool,
+    ) -> tuple[UUID, Admission]:
+        """Take the idempotency key: the belief's id, and what a new request is about."""
         id = parse_identifier(request.id)
         if id is None:
             if await transaction.journal.find_receipt(owner, request.idempotency_key):
                 raise Conflict("the idempotency key was used for another request")
             raise NotFound
         receipt = _receipt(owner, id, request, now)
-        if await transaction.journal.add_receipt(receipt):
-            return id, True
-        held = await transaction.journal.find_receipt(owner, request.idempotency_key)
-        if held is None:
+        admission = await transaction.decisions.admit(receipt, ceiling=request.ceiling, locked=locked)
+        if admission.is_new:
+            return id, admission
+        if admission.held_hash is None:
             # It reached its age and was swept between the two statements.
             raise StoreContention
-        if held.request_hash != receipt.request_hash:
+        if admission.held_hash != receipt.request_hash:
             raise Conflict("the idempotency key was used for another request")
-        return id, False
+        return id, admission
 
     async def _review(
-        self, transaction: Transaction, owner: Owner, id: UUID, request: MemoryReview, now: datetime
-    ) -> None:
+        self, transaction: Transaction, owner: Owner, admission: Admission, request: MemoryReview, now: datetime
+    ) -> MemoryRecord | None:
+        """Apply the outcome; the belief as it is shown then, None where there is none."""
         keyring = self._environment.keyring
-        statement_hash = b""
+        record, position = admission.record, admission.position
+        if record is None or position is None:
+            raise NotFound
         if request.outcome is not ReviewOutcome.DISMISS:
-            statement = await transaction.memories.find_statement_text(owner, id, ceiling=request.ceiling)
-            if statement is None:
-                raise NotFound
-            statement_hash = keyring.statement_hash(owner, statement)
-            if request.outcome is ReviewOutcome.UNTRUE:
-                await transaction.journal.lock_statements(owner, keyring.statement_hashes(owner, statement))
-            await require_key(transaction.facts, keyring)
-        record = await transaction.memories.find_for_update(owner, id, ceiling=request.ceiling)
-        if record is None:
+            check_key(admission.key_id, keyring)
+        if request.outcome is ReviewOutcome.UNTRUE:
+            await transaction.journal.lock_statements(owner, keyring.statement_hashes(owner, record.statement))
+        shown = await self._write_review(transaction, record, request, position=position, now=now)
+        if shown is not None:
+            return shown
+        # Read before its statement was locked, it has changed since, or the key has.
+        await require_key(transaction.facts, keyring)
+        changed = await transaction.memories.find_for_update(owner, record.id, ceiling=request.ceiling)
+        if changed is None:
             raise NotFound
         [position] = await transaction.memories.next_positions(1)
+        return await self._write_review(transaction, changed, request, position=position, now=now)
+
+    async def _write_review(
+        self, transaction: Transaction, record: MemoryRecord, request: MemoryReview, *, position: int, now: datetime
+    ) -> MemoryRecord | None:
+        """Write what the outcome does to a belief as it was read; None if it is not so any more."""
+        keyring = self._environment.keyring
         effect = review(record, request.outcome, position=position, now=now)
-        if effect.record is not None:
-            await transaction.memories.put(effect.record)
+        if effect.event is None:
+            return await transaction.shown.find(record.owner, record.id, ceiling=request.ceiling)
+        rejection = None
         if effect.rejection is not None:
-            await transaction.journal.add_rejection(
-                Rejection(
-                    owner=owner,
-                    statement_hash=statement_hash,
-                    key_id=keyring.current.id,
-                    kind=effect.rejection,
-                    memory_id=id,
-                    created_at=now,
-                )
+            rejection = Rejection(
+                owner=record.owner,
+                statement_hash=keyring.statement_hash(record.owner, record.statement),
+                key_id=keyring.current.id,
+                kind=effect.rejection,
+                memory_id=record.id,
+                created_at=now,
             )
-        if effect.event is not None:
-            await transaction.journal.append(
-                owner,
-                effect.event,
-                session_id=record.source_session_id,
-                memory_id=id,
-                at=now,
-                payload={"outcome": request.outcome.value},
-            )
+        write = ReviewWrite(
+            expected=record,
+            record=effect.record or record,
+            event=effect.event,
+            outcome=request.outcome,
+            rejection=rejection,
+            key_id=None if rejection is None else keyring.current.id,
+            at=now,
+        )
+        return await transaction.decisions.write_review(write, ceiling=request.ceiling)
 
     async def _delete(
-        self, transaction: Transaction, owner: Owner, id: UUID, ceiling: Sensitivity, now: datetime
+        self, transaction: Transaction, owner: Owner, admission: Admission, ceiling: Sensitivity, now: datetime
     ) -> None:
         keyring = self._environment.keyring
-        statement = await transaction.memories.find_statement_text(owner, id, ceiling=ceiling)
-        if statement is None:
+        if admission.record is None:
             raise NotFound
+        id, statement = admission.record.id, admission.record.statement
         hashes = keyring.statement_hashes(owner, statement)
         await transaction.journal.lock_statements(owner, hashes)
-        await require_key(transaction.facts, keyring)
+        locked = await transaction.decisions.lock_rows(owner, hashes)
+        check_key(locked.key_id, keyring)
         # Asked again under the lock: a deletion of the same statement may have ended meanwhile.
-        if await transaction.memories.find_statement_text(owner, id, ceiling=ceiling) is None:
+        if not any(row.id == id and within(row.sensitivity, ceiling) for row in locked.erased):
             raise NotFound
-        await erase_statements(transaction, owner, hashes, tombstones_of(keyring, owner, statement, now), now=now)
+        tombstones = tombstones_of(keyring, owner, statement, now)
+        await erase_locked(transaction, owner, hashes, tombstones, locked=locked, now=now)
 
 
 def _receipt(owner: Owner, id: UUID, request: MemoryReview | MemoryDelete, now: datetime) -> Receipt:

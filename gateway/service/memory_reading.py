@@ -68,7 +68,7 @@ class EncodedMemoryPage:
 
 def cursors_of(rows: Sequence[MemoryRow]) -> list[bytes]:
     """The cursors of rows, in ASCII."""
-    return encode_cursors((row.position, row.id) for row in rows)
+    return encode_cursors((position, id) for _, position, id in rows)
 
 
 @contextmanager

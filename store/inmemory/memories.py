@@ -133,11 +133,6 @@ class InMemoryMemoryWrites:
         self._state = state
         self._positions = sequences.positions
 
-    async def find_statement_text(self, owner: Owner, id: UUID, *, ceiling: Sensitivity) -> str | None:
-        """The statement of a visible belief."""
-        record = visible_record(self._state, owner, id, ceiling)
-        return None if record is None else record.statement
-
     async def find_for_update(self, owner: Owner, id: UUID, *, ceiling: Sensitivity) -> MemoryRecord | None:
         """The visible belief with all its links; None if it is absent, foreign or above the ceiling."""
         return visible_record(self._state, owner, id, ceiling)

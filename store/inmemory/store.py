@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
+from store.inmemory.decisions import StepwiseDecisions
 from store.inmemory.facts import InMemoryFactReads, InMemoryFactWrites
 from store.inmemory.journal import InMemoryJournalReads, InMemoryJournalWrites
 from store.inmemory.memories import InMemoryMemoryReads, InMemoryMemoryWrites
@@ -34,6 +35,7 @@ class InMemoryTransaction:
     memories: InMemoryMemoryWrites
     shown: InMemoryMemoryReads
     journal: InMemoryJournalWrites
+    decisions: StepwiseDecisions
     tokens: InMemoryTokenWrites
     facts: InMemoryFactWrites
 
@@ -65,15 +67,7 @@ class InMemoryStore:
         """Run the work in one transaction and commit. What the work raises is raised, after a rollback."""
         async with self._lock:
             state = self._state.clone()
-            result = await work(
-                InMemoryTransaction(
-                    memories=InMemoryMemoryWrites(state, self._sequences),
-                    shown=InMemoryMemoryReads(state),
-                    journal=InMemoryJournalWrites(state, self._sequences),
-                    tokens=InMemoryTokenWrites(state),
-                    facts=InMemoryFactWrites(state),
-                )
-            )
+            result = await work(_transaction(state, self._sequences))
             self._state = state
             return result
 
@@ -82,3 +76,18 @@ class InMemoryStore:
 
     async def close(self) -> None:
         """A store in memory holds no connection."""
+
+
+def _transaction(state: State, sequences: Sequences) -> InMemoryTransaction:
+    memories = InMemoryMemoryWrites(state, sequences)
+    shown = InMemoryMemoryReads(state)
+    journal = InMemoryJournalWrites(state, sequences)
+    facts = InMemoryFactWrites(state)
+    return InMemoryTransaction(
+        memories=memories,
+        shown=shown,
+        journal=journal,
+        decisions=StepwiseDecisions(memories, shown, journal, facts),
+        tokens=InMemoryTokenWrites(state),
+        facts=facts,
+    )

@@ -193,10 +193,6 @@ class MemoryReads(Protocol):
 class MemoryWrites(Protocol):
     """Beliefs as they are written: whole rows, links included, locked until the transaction ends."""
 
-    async def find_statement_text(self, owner: Owner, id: UUID, *, ceiling: Sensitivity) -> str | None:
-        """The statement of a visible belief, without locking it: what the statement lock is taken on."""
-        ...
-
     async def find_for_update(self, owner: Owner, id: UUID, *, ceiling: Sensitivity) -> MemoryRecord | None:
         """The visible belief, locked; None if it is absent, foreign or above the ceiling."""
         ...

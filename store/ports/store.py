@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
+from store.ports.decisions import Decisions
 from store.ports.journal import JournalReads, JournalWrites
 from store.ports.memories import MemoryReads, MemoryWrites
 from store.ports.tokens import TokenReads, TokenWrites
@@ -105,6 +106,11 @@ class Transaction(Protocol):
     @property
     def journal(self) -> JournalWrites:
         """Events, receipts, tombstones, rejections, people."""
+        ...
+
+    @property
+    def decisions(self) -> Decisions:
+        """Reviewing and deleting in few steps."""
         ...
 
     @property

@@ -65,7 +65,7 @@ def page_statement(shape: PageShape) -> TextClause:
 
 @lru_cache(ENCODED_STATEMENTS_MAX)
 def encoded_page_statement(shape: PageShape, row: RowShape) -> TextClause:
-    """The same page as one row: the JSON of all rows, their positions below zero, their ids, whether the other side holds.
+    """The same page as one row: the JSON of all rows, negative positions, ids, and whether the other side holds a row.
 
     The rows come in no order: sorted here, long texts would be moved, and written to files when they are many. By the
     negative position and the id they ascend as they are walked forward.

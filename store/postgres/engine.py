@@ -30,11 +30,21 @@ def create_engine(url: str, *, pool_size: int, pool_timeout_seconds: float) -> A
         max_overflow=0,
         pool_timeout=pool_timeout_seconds,
         # The driver keeps those of single reads itself; where the URL forbids them, it keeps none either.
-        connect_args={"timeout": pool_timeout_seconds, "statement_cache_size": _kept_by_driver(parsed)},
+        connect_args={"timeout": pool_timeout_seconds, "statement_cache_size": _kept_statements(parsed)},
     )
 
 
-def _kept_by_driver(url: URL) -> int:
+def unnamed_statements(url: str) -> dict[str, object]:
+    """Arguments of the driver by which it names no statement, where the URL forbids prepared ones.
+
+    Behind a pooler a named one would meet another client's of the same name on the server connection that both were
+    given in turn. An unnamed one is asked for and run before the server connection goes to another client.
+    """
+    parsed = make_url(url)
+    return {"statement_cache_size": 0} if PREPARED_STATEMENTS in parsed.query and _kept_statements(parsed) == 0 else {}
+
+
+def _kept_statements(url: URL) -> int:
     given = url.query[PREPARED_STATEMENTS]
     assert isinstance(given, str), "given once"
     return int(given)

@@ -28,18 +28,16 @@ from store.postgres.tables import TO_BE_SWEPT, belief_evidence, beliefs, people_
 _IDS = "unnest(CAST(:ids AS uuid[])) wanted (id)"
 _HASHES = "unnest(CAST(:hashes AS bytea[])) wanted (hash)"
 
-_FIND_STATEMENT_TEXT = text(f"select m.statement from beliefs m where {visible('m')} and m.id = :id")
 FIND_FOR_UPDATE = text(f"select {stored_columns('m')} from beliefs m where {visible('m')} and m.id = :id for update")
 _LOCKED = f"(select * from beliefs stored where {owned('stored')} and stored.id = wanted.id for update offset 0)"
 FIND_MANY_FOR_UPDATE = text(f"""
     select {stored_columns("m")} from (select wanted.id from {_IDS} order by wanted.id offset 0) wanted
     cross join lateral {_LOCKED} m
 """)
-FIND_SAME_STATEMENT_IDS = text(f"""
-    select m.id from {_HASHES} cross join lateral (
+ROWS_BY_HASH = f"""{_HASHES} cross join lateral (
         select stored.id from beliefs stored where {owned("stored")} and stored.statement_hash = wanted.hash offset 0
-    ) m
-""")
+    ) m"""
+FIND_SAME_STATEMENT_IDS = text(f"select m.id from {ROWS_BY_HASH}")
 FIND_LINKED_IDS = text(f"""
     select unnest(m.conflicts_with) from {rows_by_key("m", _IDS, "wanted")}
     union
@@ -109,12 +107,6 @@ class PostgresMemoryWrites:
     def __init__(self, session: Session, sequences: Sequences) -> None:
         self._session = session
         self._sequences = sequences
-
-    async def find_statement_text(self, owner: Owner, id: UUID, *, ceiling: Sensitivity) -> str | None:
-        """The statement of a visible belief, without locking it."""
-        parameters = {**visible_parameters(owner, ceiling), "id": id}
-        statement: str | None = await self._session.fetch_value(_FIND_STATEMENT_TEXT, parameters)
-        return statement
 
     async def find_for_update(self, owner: Owner, id: UUID, *, ceiling: Sensitivity) -> MemoryRecord | None:
         """The visible belief, locked; None if it is absent, foreign or above the ceiling."""

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, NullPool, text
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from store.ports.errors import StoreError
+from store.postgres.engine import unnamed_statements
 from store.postgres.failures import judged_failures
 
 NEWEST_REVISION = "0002"
@@ -88,7 +89,7 @@ async def check_settings(url: str) -> None:
 @asynccontextmanager
 async def _connection(url: str) -> AsyncIterator[AsyncConnection]:
     """A connection of its own, made anew and not kept."""
-    engine = create_async_engine(url, poolclass=NullPool, hide_parameters=True)
+    engine = create_async_engine(url, poolclass=NullPool, hide_parameters=True, connect_args=unnamed_statements(url))
     try:
         with judged_failures():
             async with engine.connect() as connection:

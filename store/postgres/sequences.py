@@ -1,4 +1,4 @@
-"""The two sequences of the store, drawn on in statements of their own: no volatile function stands in a write.
+"""The two sequences of the store, drawn on in statements of their own or where a write is admitted, never in an UPDATE.
 
 A sequence can't be raised safely: it is looked at and then set, and whoever draws in between would see his number given
 out again. A lock that all writers share would make each of them wait for imports. So an import sets the sequence far
@@ -53,6 +53,10 @@ class Sequences:
         if not self._numbers:
             self._numbers.append(await self._session.fetch_value(_NEXT_NUMBER))
         return self._numbers.popleft()
+
+    def take(self, number: int) -> None:
+        """Keep a number that another statement drew with a position, in place of those kept before."""
+        self._numbers = deque([number])
 
     async def next_numbers(self, count: int) -> list[int]:
         """Fresh numbers of the journal, ascending, in one statement whatever their count."""

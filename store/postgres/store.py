@@ -10,6 +10,7 @@ from sqlalchemy import QueuePool
 
 from store.ports.errors import StoreContention
 from store.ports.store import Result, Transaction
+from store.postgres.decisions import PostgresDecisions
 from store.postgres.direct import DirectSession
 from store.postgres.encoding import RecurringShapes
 from store.postgres.engine import create_engine
@@ -54,6 +55,7 @@ class PostgresTransaction:
     memories: PostgresMemoryWrites
     shown: PostgresMemoryReads
     journal: PostgresJournalWrites
+    decisions: PostgresDecisions
     tokens: PostgresTokenWrites
     facts: PostgresFactWrites
 
@@ -139,6 +141,7 @@ def _transaction(session: Session, shapes: RecurringShapes) -> PostgresTransacti
         memories=PostgresMemoryWrites(session, sequences),
         shown=PostgresMemoryReads(session, shapes),
         journal=PostgresJournalWrites(session, sequences),
+        decisions=PostgresDecisions(session, sequences),
         tokens=PostgresTokenWrites(session),
         facts=PostgresFactWrites(session),
     )

@@ -127,16 +127,13 @@ async def test_a_belief_is_read_for_a_write_only_where_it_is_visible(store: Stor
         writes = transaction.memories
         return [
             await writes.find_for_update(ADA, record.id, ceiling=Sensitivity.INTERNAL),
-            await writes.find_statement_text(ADA, record.id, ceiling=Sensitivity.INTERNAL),
             await writes.find_for_update(ADA, record.id, ceiling=Sensitivity.PUBLIC),
-            await writes.find_statement_text(ADA, record.id, ceiling=Sensitivity.PUBLIC),
             await writes.find_for_update(BO, record.id, ceiling=Sensitivity.RESTRICTED),
-            await writes.find_statement_text(BO, record.id, ceiling=Sensitivity.RESTRICTED),
             await writes.exists(ADA, record.id),
             await writes.exists(BO, record.id),
         ]
 
-    assert [record, record.statement, None, None, None, None, True, False] == await store.transact(work)
+    assert [record, None, None, True, False] == await store.transact(work)
 
 
 async def test_many_are_read_for_a_write_by_id_whatever_their_sensitivity(store: Store) -> None:
