@@ -14,7 +14,7 @@ class Maintenance(Protocol):
     async def vacuum(self) -> bool:
         """Clear deleted rows from the tables that had any, gently, beside the requests; whether one was cleared.
 
-        Does nothing while another process does it.
+        Does nothing while another process does it, and where the store can't be reached without a pooler.
         """
         ...
 

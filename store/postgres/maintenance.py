@@ -13,6 +13,8 @@ from sqlalchemy import NullPool, text
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from store.domain.maintenance import Compaction
+from store.ports.errors import StoreUnavailable
+from store.postgres.engine import unnamed_statements
 from store.postgres.failures import judged_failures
 from store.postgres.tables import belief_evidence, beliefs, people, people_facts, receipts, rejections
 
@@ -54,7 +56,10 @@ _UNFINISHED_INDEXES = text("""
 
 
 class PostgresMaintenance:
-    """The Maintenance of a database. Raises StoreError from every method."""
+    """The Maintenance of a database. Raises StoreError from every method.
+
+    Behind a pooler, which hands a server connection on with its settings and locks, nothing is vacuumed or compacted.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -62,7 +67,10 @@ class PostgresMaintenance:
 
     async def vacuum(self) -> bool:
         """Clear deleted rows from the tables that had any since the last time; whether one of them was cleared."""
-        async with self._connection(limit_seconds=VACUUM_SECONDS_MAX) as connection:
+        async with self._connection() as connection:
+            if await _is_pooled(connection):
+                return False
+            await _limit(connection, VACUUM_SECONDS_MAX)
             if not await connection.scalar(text(f"select pg_try_advisory_lock({_VACUUM_LOCK})")):
                 return False
             touched = await _touched(connection)
@@ -77,8 +85,14 @@ class PostgresMaintenance:
             return bool(cleared)
 
     async def compact(self, *, full: bool) -> Compaction:
-        """Clear deleted rows from tables, indexes and the write-ahead log; see Maintenance."""
-        async with self._connection(limit_seconds=0) as connection:
+        """Clear deleted rows from tables, indexes and the write-ahead log; see Maintenance.
+
+        Raises StoreUnavailable behind a pooler.
+        """
+        async with self._connection() as connection:
+            if await _is_pooled(connection):
+                raise StoreUnavailable("a pooler stands before the server, and this needs a connection to itself")
+            await _limit(connection, 0)
             readers = int(await connection.scalar(_READERS) or 0)
             for name in CLEARED_TABLES:
                 await connection.execute(text(f"vacuum ({'full' if full else 'index_cleanup on'}) {name}"))
@@ -91,20 +105,38 @@ class PostgresMaintenance:
 
     async def dead_rows(self) -> int:
         """About how many deleted or rewritten rows are still in the tables' files, as the server counts them."""
-        async with self._connection(limit_seconds=VACUUM_SECONDS_MAX) as connection:
+        async with self._connection() as connection:
             return int(await connection.scalar(_DEAD_ROWS, {"tables": [*CLEARED_TABLES]}) or 0)
 
     @asynccontextmanager
-    async def _connection(self, *, limit_seconds: int) -> AsyncIterator[AsyncConnection]:
+    async def _connection(self) -> AsyncIterator[AsyncConnection]:
         """A connection of its own on which each statement is a transaction."""
-        engine = create_async_engine(self._url, poolclass=NullPool, isolation_level="AUTOCOMMIT", hide_parameters=True)
+        engine = create_async_engine(
+            self._url,
+            poolclass=NullPool,
+            isolation_level="AUTOCOMMIT",
+            hide_parameters=True,
+            connect_args=unnamed_statements(self._url),
+        )
         try:
             with judged_failures():
                 async with engine.connect() as connection:
-                    await connection.execute(text(f"set statement_timeout = '{limit_seconds}s'"))
                     yield connection
         finally:
             await engine.dispose()
+
+
+async def _is_pooled(connection: AsyncConnection) -> bool:
+    """Whether who answers is another process than the one that let us in, which a pooler names as it likes."""
+    held = await connection.get_raw_connection()
+    driver = held.driver_connection
+    assert driver is not None, "it is connected"
+    return bool(await connection.scalar(text("select pg_backend_pid()")) != driver.get_server_pid())
+
+
+async def _limit(connection: AsyncConnection, seconds: int) -> None:
+    """Let each statement take so long; 0 is no limit."""
+    await connection.execute(text(f"set statement_timeout = '{seconds}s'"))
 
 
 async def _touched(connection: AsyncConnection) -> dict[str, int]:

@@ -23,9 +23,11 @@ from sqlalchemy.engine import URL, make_url
 
 from store.domain.owners import Owner
 from store.domain.vocabulary import EventKind, ReviewOutcome, Sensitivity
+from store.ports.errors import StoreUnavailable
 from store.ports.memories import MemoryBrowseQuery
 from store.ports.store import Snapshot, Store
 from store.postgres.engine import PREPARED_STATEMENTS
+from store.postgres.maintenance import PostgresMaintenance
 from store.postgres.migrating import check_settings, migrate
 from store.postgres.store import PostgresStore
 from tests.factories import NOW, candidate, owner
@@ -145,6 +147,30 @@ async def test_a_start_leaves_no_statement_behind(bouncer: Bouncer, own_database
     assert 1 == await asking.fetchval(SERVED.replace("and pid <> pg_backend_pid()", ""), NAME)
     await asking.close()
     assert [] == left
+
+
+async def test_upkeep_stands_back_and_leaves_no_setting_and_no_lock_behind(
+    bouncer: Bouncer, own_database_url: str
+) -> None:
+    maintenance = PostgresMaintenance(bouncer.url(own_database_url))
+
+    assert not await maintenance.vacuum()
+    with pytest.raises(StoreUnavailable, match="pooler"):
+        await maintenance.compact(full=False)
+    assert 0 == await maintenance.dead_rows()
+
+    asking = await asyncpg.connect(
+        host="127.0.0.1",
+        port=bouncer.port,
+        user="?",
+        database=make_url(own_database_url).database,
+        ssl=False,
+        statement_cache_size=0,
+    )
+    changed = await asking.fetch("select name from pg_settings where source = 'session' and name like '%time%'")
+    held = await asking.fetchval("select count(*) from pg_locks where locktype = 'advisory'")
+    await asking.close()
+    assert ([], 0) == (changed, held)
 
 
 async def test_everything_is_answered_as_without_it(bouncer: Bouncer, own_database_url: str) -> None:
