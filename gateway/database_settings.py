@@ -62,7 +62,12 @@ class DatabaseSettings(BaseSettings):
     sweep_interval_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
         default=60.0, description="How often beliefs that have run out are written as expired."
     )
-    encoded_pages: bool = Field(default=True, description="Whether lists leave the database as JSON, which is faster.")
+    encoded_pages: bool = Field(
+        default=True,
+        description=(
+            "Whether pages leave the database as JSON and objects are shown many at a time: faster, the same answers."
+        ),
+    )
 
     @property
     def key_path(self) -> Path:

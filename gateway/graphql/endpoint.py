@@ -89,7 +89,7 @@ class GraphQLEndpoint:
         self._introspection = introspection
         self._reports = reports
         self._tells_names = introspection is not Introspection.OFF
-        self._schema = build_schema(memory=memories is not None)
+        self._schema = build_schema(memory=memories is not None, projected=encoded_pages)
         self._documents = Documents(
             self._schema._schema,
             trusted,
@@ -141,9 +141,8 @@ class GraphQLEndpoint:
         async with deadline.kept():
             admitted = await self._admission.admit(request)
             content = await read_content(request)
-        shows_cost = asks_for_cost(request)
-        prepared = self._prepared(request, content)
-        async with deadline.kept():
+            shows_cost = asks_for_cost(request)
+            prepared = self._prepared(request, content)
             await admitted.charge(prepared.cost)
         exchange = Exchange(admitted.principal, self._memories, self._version, deadline)
         if prepared.page is not None and self._pages is not None:
@@ -243,7 +242,8 @@ def graphql_routes(
     """The routes of this transport; `memories` None: the memory surface is off.
 
     `count_document` is told of each document asked for, whether it was known. Raises InvalidManifest.
-    `encoded_pages`: what shows one page of plain values leaves the store as JSON; no answer tells the difference.
+    `encoded_pages`: what shows one page of plain values leaves the store as JSON, and attributes of other answers are
+    shown by projections; no answer tells the difference.
     """
     endpoint = GraphQLEndpoint(
         memories=memories,

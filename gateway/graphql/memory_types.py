@@ -10,9 +10,11 @@ to, which a mutation may just have changed, is shown all the same. A belief with
 # mypy: allow-untyped-decorators
 # The library's decorators are declared to return anything.
 
-from typing import TypeAlias
+from typing import TypeAlias, Union
+from uuid import UUID
 
 import strawberry
+from graphql.pyutils import AwaitableOrValue
 
 from gateway.graphql.context import Exchange
 from gateway.graphql.exposure import exposed_type, exposing
@@ -42,21 +44,30 @@ class Memory:
         self.ceiling = ceiling
         self.links = links
 
-    @strawberry.field(description="The beliefs of conflictsWith themselves, in the same order.")
-    async def conflicts_with_memories(self, info: Info) -> list["Memory"] | None:
+    # A plain function: most beliefs name no others, and to await nothing would take longer than all else of them.
+    @strawberry.field(
+        graphql_type=list["Memory"] | None, description="The beliefs of conflictsWith themselves, in the same order."
+    )
+    def conflicts_with_memories(self, info: Info) -> AwaitableOrValue[list["Memory"] | None]:
         """The visible beliefs that contradict it."""
         # Before they are fetched: what follows from them grows many times faster.
         if not info.context.size.admits(len(self.view.conflicts_with), info._raw_info):
             return None
+        return self._conflicting() if self.view.conflicts_with else []
+
+    async def _conflicting(self) -> list["Memory"]:
         found = await self.links.find_many(self.view.conflicts_with, self.ceiling)
         return [Memory(view, self.ceiling, self.links) for view in found]
 
-    @strawberry.field(description="The belief of supersededBy itself.")
-    async def superseded_by_memory(self, info: Info) -> "Memory | None":
+    @strawberry.field(graphql_type=Union["Memory", None], description="The belief of supersededBy itself.")
+    def superseded_by_memory(self, info: Info) -> AwaitableOrValue["Memory | None"]:
         """The belief that replaced it, if it is visible."""
         if self.view.superseded_by is None or not info.context.size.admits(1, info._raw_info):
             return None
-        found = await self.links.find(self.view.superseded_by, self.ceiling)
+        return self._successor(self.view.superseded_by)
+
+    async def _successor(self, id: UUID) -> "Memory | None":
+        found = await self.links.find(id, self.ceiling)
         return None if found is None else Memory(found, self.ceiling, self.links)
 
     @strawberry.field(

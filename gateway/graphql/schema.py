@@ -12,6 +12,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from gateway.graphql.exposure import SCALARS
+from gateway.graphql.fast.executor import ProjectingExecutor
 from gateway.graphql.memory_fields import MemoryMutation, MemoryQuery
 from gateway.graphql.types import GatewayQuery
 
@@ -26,12 +27,13 @@ class SilentSchema(strawberry.Schema):
         """Do nothing: the `isOneOf` put in here fails on lists, scalars and enumerations; the one beneath is right."""
 
 
-def build_schema(*, memory: bool) -> SilentSchema:
-    """The schema with the memory surface on or off."""
+def build_schema(*, memory: bool, projected: bool = False) -> SilentSchema:
+    """The schema with the memory surface on or off; `projected`: attributes are shown by projections."""
     queries = (MemoryQuery, GatewayQuery) if memory else (GatewayQuery,)
     return SilentSchema(
         query=_root("Query", "Everything that can be read.", *queries),
         mutation=_root("Mutation", "Everything that can be changed.", MemoryMutation) if memory else None,
+        execution_context_class=ProjectingExecutor if projected else None,
         config=StrawberryConfig(scalar_map=SCALARS, disable_field_suggestions=True),
     )
 

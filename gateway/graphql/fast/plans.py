@@ -40,6 +40,8 @@ from store.domain.encodings import ConstantMember, Member, RowShape
 TYPE_NAME = "__typename"
 
 Groups: TypeAlias = Mapping[str, list[FieldDetails]]
+Choice: TypeAlias = frozenset[tuple[str, bool | None]]
+"""What variables say of which fields are selected."""
 
 
 class Slot(Enum):
@@ -97,17 +99,14 @@ class Plans:
         self._schema = schema
         self.field: GraphQLField = _object_type(schema, "Query").fields["memories"]
         self._view_fields = _view_fields(_object_type(schema, "Memory"))
-        self._known: DocumentNotes[frozenset[tuple[str, bool | None]], PagePlan | None] = DocumentNotes()
+        self._known: DocumentNotes[Choice, PagePlan | None] = DocumentNotes()
 
     def find(
         self, document: DocumentNode, operation: OperationDefinitionNode, variables: VariableValues
     ) -> PagePlan | None:
         """The plan of a valid query under these variables; None where it must be executed."""
-        # Of the variables, only those that directives name change what is selected: Booleans, or null by mistake.
-        chosen = frozenset(
-            (name, value) for name, value in variables.coerced.items() if value is None or isinstance(value, bool)
-        )
-        return self._known.find(document, operation, chosen, lambda: self._plan(document, operation, variables))
+        choice = choice_of(variables)
+        return self._known.find(document, operation, choice, lambda: self._plan(document, operation, variables))
 
     def _plan(
         self, document: DocumentNode, operation: OperationDefinitionNode, variables: VariableValues
@@ -116,6 +115,13 @@ class Plans:
             return _Planning(self._schema, self._view_fields, document, variables, operation).plan()
         except (_Declined, GraphQLError):
             return None
+
+
+def choice_of(variables: VariableValues) -> Choice:
+    """Only what directives name changes what is selected: Booleans, or null by mistake."""
+    return frozenset(
+        (name, value) for name, value in variables.coerced.items() if value is None or isinstance(value, bool)
+    )
 
 
 def _object_type(schema: GraphQLSchema, name: str) -> GraphQLObjectType:
