@@ -5,7 +5,7 @@ checks a token, charges its limits and reports each request; the peers believe w
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,9 +53,9 @@ class Contender:
         """A request that asks for next to nothing."""
         return post("/graphql", {"query": TINY}, self.headers(principal))
 
-    def ask(self, query: str, principal: int) -> bytes:
-        """The request for a document without variables."""
-        return post("/graphql", {"query": query}, self.headers(principal))
+    def ask(self, query: str, principal: int, variables: Mapping[str, object] | None = None) -> bytes:
+        """The request for a document with these variables."""
+        return post("/graphql", {"query": query, "variables": variables or {}}, self.headers(principal))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,14 +161,18 @@ def _text(word: str) -> str:
     )
 
 
+_REVIEW = "mutation Review($input: ReviewMemoryInput!) { reviewMemory(input: $input) { memory { id status } } }"
+_DELETE = "mutation Delete($input: DeleteMemoryInput!) { deleteMemory(input: $input) { deletedId } }"
+
+
 def _review(contender: Contender, principal: int, id: str) -> bytes:
-    given = f'id: "{id}", ceiling: {CEILING}, outcome: DISMISS, idempotencyKey: "review-{id}"'
-    return contender.ask(f"mutation {{ reviewMemory(input: {{ {given} }}) {{ memory {{ id status }} }} }}", principal)
+    given = {"id": id, "ceiling": CEILING, "outcome": "DISMISS", "idempotencyKey": f"review-{id}"}
+    return contender.ask(_REVIEW, principal, {"input": given})
 
 
 def _delete(contender: Contender, principal: int, id: str) -> bytes:
-    given = f'id: "{id}", ceiling: {CEILING}, idempotencyKey: "delete-{id}"'
-    return contender.ask(f"mutation {{ deleteMemory(input: {{ {given} }}) {{ deletedId }} }}", principal)
+    given = {"id": id, "ceiling": CEILING, "idempotencyKey": f"delete-{id}"}
+    return contender.ask(_DELETE, principal, {"input": given})
 
 
 def _repeated(contender: Contender, question: Question, seconds: float) -> Job:

@@ -48,22 +48,29 @@ class DirectSession(Session):
         return rows[0][0] if rows else None
 
     async def _ask(self, text: str, arguments: Sequence[object]) -> Sequence[DirectRow]:
-        with judged_failures():
-            held = await self._engine.raw_connection()
-            driver = held.driver_connection
-            assert driver is not None, "the pool gave a connection"
-            try:
-                rows: Sequence[DirectRow] = await driver.fetch(text, *arguments)
-            except BaseException as error:
-                is_failure = isinstance(error, Exception)
-                is_broken = driver.is_closed()
-                await carried_out(_give_back(held, error, is_broken=is_broken or not is_failure))
-                if is_broken and is_failure:
-                    raise ConnectionLost("the database can't be reached") from error
-                raise
-            # Nothing was begun on it, so that nothing is sent now, and nothing waited for.
-            held.close()
-            return rows
+        await self._turns.take()
+        try:
+            with judged_failures():
+                return await self._answered(text, arguments)
+        finally:
+            self._turns.end()
+
+    async def _answered(self, text: str, arguments: Sequence[object]) -> Sequence[DirectRow]:
+        held = await self._engine.raw_connection()
+        driver = held.driver_connection
+        assert driver is not None, "the pool gave a connection"
+        try:
+            rows: Sequence[DirectRow] = await driver.fetch(text, *arguments)
+        except BaseException as error:
+            is_failure = isinstance(error, Exception)
+            is_broken = driver.is_closed()
+            await carried_out(_give_back(held, error, is_broken=is_broken or not is_failure))
+            if is_broken and is_failure:
+                raise ConnectionLost("the database can't be reached") from error
+            raise
+        # Nothing was begun on it, so that nothing is sent now, and nothing waited for.
+        held.close()
+        return rows
 
 
 async def _give_back(held: PoolProxiedConnection, error: BaseException, *, is_broken: bool) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import CursorResult, Executable, Row
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from store.postgres.failures import ConnectionLost, judged_failures
+from store.postgres.turns import Turns
 
 Parameters = Mapping[str, object] | Sequence[Mapping[str, object]] | None
 AnyRow = Row[*tuple[Any, ...]]  # Any: what a row of hand-written SQL holds is known to its reader alone
@@ -25,8 +26,9 @@ class Session:
     Raises: StoreError, or StatementRefused, from every method.
     """
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, turns: Turns) -> None:
         self._engine = engine
+        self._turns = turns
         self._connection: AsyncConnection | None = None
         self._lock = asyncio.Lock()
 
@@ -57,7 +59,7 @@ class Session:
         """Undo what was not committed and give the connection back."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
-            await carried_out(_give_back(connection))
+            await carried_out(self._give_back(connection))
 
     async def _keep(self) -> None:
         connection, self._connection = self._connection, None
@@ -68,7 +70,15 @@ class Session:
                 async with asyncio.timeout(END_SECONDS_MAX):
                     await connection.commit()
         finally:
-            await _give_back(connection)
+            await self._give_back(connection)
+
+    async def _give_back(self, connection: AsyncConnection) -> None:
+        try:
+            with judged_failures():
+                async with asyncio.timeout(END_SECONDS_MAX):
+                    await connection.close()
+        finally:
+            self._turns.end()
 
     async def _run(self, statement: Executable, parameters: Parameters) -> CursorResult[*tuple[Any, ...]]:
         is_first = self._connection is None
@@ -84,24 +94,26 @@ class Session:
     async def _send(self, statement: Executable, parameters: Parameters) -> CursorResult[*tuple[Any, ...]]:
         with judged_failures():
             if self._connection is None:
-                self._connection = await self._engine.connect()
+                self._connection = await self._connected()
             return await self._connection.execute(statement, parameters)
+
+    async def _connected(self) -> AsyncConnection:
+        await self._turns.take()
+        try:
+            return await self._engine.connect()
+        except BaseException:
+            self._turns.end()
+            raise
 
 
 @asynccontextmanager
-async def open_session(engine: AsyncEngine, kind: type[Session] = Session) -> AsyncIterator[Session]:
+async def open_session(engine: AsyncEngine, turns: Turns, kind: type[Session] = Session) -> AsyncIterator[Session]:
     """A session that is closed at the end; what was not committed is undone."""
-    session = kind(engine)
+    session = kind(engine, turns)
     try:
         yield session
     finally:
         await session.close()
-
-
-async def _give_back(connection: AsyncConnection) -> None:
-    with judged_failures():
-        async with asyncio.timeout(END_SECONDS_MAX):
-            await connection.close()
 
 
 async def carried_out(work: Coroutine[Any, Any, Result]) -> Result:

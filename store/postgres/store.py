@@ -24,6 +24,7 @@ from store.postgres.migrating import check_revision
 from store.postgres.sequences import Sequences
 from store.postgres.sessions import Session, open_session
 from store.postgres.tokens import PostgresTokenReads, PostgresTokenWrites
+from store.postgres.turns import Turns
 
 ATTEMPTS_MAX = 5
 PAUSE_SECONDS_MAX = 0.02
@@ -69,6 +70,7 @@ class PostgresStore:
 
     def __init__(self, url: str, *, pool_size: int = 10, pool_timeout_seconds: float = 5.0) -> None:
         self._engine = create_engine(url, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds)
+        self._turns = Turns(pool_size, pool_timeout_seconds)
         self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self._single = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._writing = self._engine.execution_options(isolation_level="READ COMMITTED")
@@ -84,13 +86,13 @@ class PostgresStore:
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[PostgresSnapshot]:
         """Open a consistent read view. It takes a connection with its first operation."""
-        async with open_session(self._reading) as session:
+        async with open_session(self._reading, self._turns) as session:
             yield _snapshot(session, self._shapes)
 
     @asynccontextmanager
     async def single_read(self) -> AsyncIterator[PostgresSnapshot]:
         """Open a view for one operation, which is one statement: without BEGIN and ROLLBACK, each a round trip."""
-        async with open_session(self._single, DirectSession) as session:
+        async with open_session(self._single, self._turns, DirectSession) as session:
             yield _snapshot(session, self._shapes)
 
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
@@ -110,9 +112,13 @@ class PostgresStore:
 
     async def check(self) -> None:
         """Return if the store answers and is of this program's schema version. Raises StoreError."""
-        with judged_failures():
-            async with self._engine.connect() as connection:
-                await check_revision(connection)
+        await self._turns.take()
+        try:
+            with judged_failures():
+                async with self._engine.connect() as connection:
+                    await check_revision(connection)
+        finally:
+            self._turns.end()
 
     async def close(self) -> None:
         """Give back every connection."""
@@ -120,7 +126,7 @@ class PostgresStore:
             await self._engine.dispose()
 
     async def _attempt(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
-        async with open_session(self._writing) as session:
+        async with open_session(self._writing, self._turns) as session:
             result = await work(_transaction(session, self._shapes))
             await session.commit()
             return result

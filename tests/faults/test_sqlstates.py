@@ -19,6 +19,7 @@ from store.ports.errors import StoreContention, StoreError, StoreInconsistent, S
 from store.postgres.engine import create_engine
 from store.postgres.failures import KINDS, ConnectionLost, Kind, StatementRefused
 from store.postgres.sessions import open_session
+from store.postgres.turns import Turns
 from tests.faults.obstacles import blocked, connected
 
 pytestmark = pytest.mark.postgres
@@ -57,7 +58,7 @@ async def engine(own_database_url: str) -> AsyncIterator[AsyncEngine]:
 
 async def failure(engine: AsyncEngine, *statements: str) -> Exception:
     """What becomes of the failure of the last statement."""
-    async with open_session(engine) as session:
+    async with open_session(engine, Turns(1, 5)) as session:
         for statement in statements[:-1]:
             await session.execute(text(statement))
         with pytest.raises((StoreError, StatementRefused)) as raised:
@@ -100,7 +101,7 @@ async def test_what_the_server_really_refuses(engine: AsyncEngine, own_database_
     if expected is StatementRefused:
         assert SECRET not in "".join(traceback.format_exception(raised))
     # Whatever it was, the next one is served.
-    async with open_session(engine) as session:
+    async with open_session(engine, Turns(1, 5)) as session:
         assert 1 == await session.fetch_value(text("select 1"))
 
 
@@ -133,7 +134,7 @@ async def test_a_deadlock_and_a_lost_update_are_contentions(engine: AsyncEngine,
         await connection.execute(
             "insert into store_facts (tenant_id, name, value) values ('', 'one', ''), ('', 'two', '')"
         )
-        async with open_session(repeatable) as session:
+        async with open_session(repeatable, Turns(1, 5)) as session:
             await session.execute(text("select from store_facts"))
             await connection.execute("update store_facts set value = 'theirs' where name = 'one'")
             with pytest.raises(StoreContention) as lost:
@@ -143,7 +144,7 @@ async def test_a_deadlock_and_a_lost_update_are_contentions(engine: AsyncEngine,
     both_hold_one = asyncio.Barrier(2)
 
     async def lock(first: str, second: str) -> str:
-        async with open_session(engine) as session:
+        async with open_session(engine, Turns(1, 5)) as session:
             await session.execute(text(f"update store_facts set value = 'mine' where name = '{first}'"))
             await both_hold_one.wait()
             try:

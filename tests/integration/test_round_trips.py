@@ -14,6 +14,7 @@ from store.postgres.direct import DirectSession
 from store.postgres.engine import PREPARED_STATEMENTS
 from store.postgres.sessions import Session, open_session
 from store.postgres.store import PostgresStore
+from store.postgres.turns import Turns
 from tests.factories import candidate
 from tests.integration.wire import PREPARED, Wire, watched_wire
 from tests.services.deployment import ADA, Deployment
@@ -131,7 +132,7 @@ async def test_no_connection_keeps_more_statements_than_it_may(database_url: str
     statements = [text(f"select CAST(:number AS integer) + {number}") for number in range(4 * kept)]
     for number, statement in enumerate(statements):
         for engine, kind in ((store._single, DirectSession), (store._writing, Session)):
-            async with open_session(engine, kind) as session:
+            async with open_session(engine, Turns(1, 5), kind) as session:
                 assert number == await session.fetch_value(statement, {"number": 0})
     async with store._engine.connect() as connection:
         counted = await connection.scalar(text("select count(*) from pg_prepared_statements"))

@@ -12,6 +12,7 @@ from store.ports.store import Store, Transaction
 from store.postgres.engine import create_engine
 from store.postgres.sequences import Sequences
 from store.postgres.sessions import open_session
+from store.postgres.turns import Turns
 from tests.factories import NOW, SESSION, event, identifier, owner
 from tests.faults.obstacles import connected, until_waiting
 from tests.worlds import ask, collected
@@ -33,13 +34,13 @@ async def engine(own_database_url: str) -> AsyncIterator[AsyncEngine]:
 
 async def draw(engine: AsyncEngine, count: int = AT_A_TIME) -> list[int]:
     """Numbers as one writer gets them."""
-    async with open_session(engine) as session:
+    async with open_session(engine, Turns(1, 5)) as session:
         return await Sequences(session).next_numbers(count)
 
 
 async def rise(engine: AsyncEngine, number: int) -> list[int]:
     """Let the sequence rise above a number; the one drawn right after that."""
-    async with open_session(engine) as session:
+    async with open_session(engine, Turns(1, 5)) as session:
         sequences = Sequences(session)
         await sequences.rise_above(number)
         return [await sequences.next_number()]
@@ -68,7 +69,7 @@ async def test_no_number_is_drawn_twice_while_the_sequence_rises(engine: AsyncEn
 
 
 async def test_the_first_number_of_all_may_be_imported(engine: AsyncEngine) -> None:
-    async with open_session(engine) as session:
+    async with open_session(engine, Turns(1, 5)) as session:
         sequences = Sequences(session)
         await sequences.rise_above(1)
         assert await sequences.next_number() > 1

@@ -14,6 +14,7 @@ from store.postgres.decisions import PostgresDecisions
 from store.postgres.engine import create_engine
 from store.postgres.sequences import Sequences
 from store.postgres.sessions import Parameters, Session
+from store.postgres.turns import Turns
 from tests.factories import NOW, receipt, rejection, tombstone
 from tests.faults.obstacles import Connection, connected
 from tests.plans import World, explain, fill, prepare
@@ -30,8 +31,8 @@ BUFFERS_MAX = 200
 class NotedSession(Session):
     """A session that notes what it sends."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        super().__init__(engine)
+    def __init__(self, engine: AsyncEngine, turns: Turns) -> None:
+        super().__init__(engine, turns)
         self.sent: list[tuple[TextClause, dict[str, object]]] = []
 
     async def fetch(self, statement: Executable, parameters: Parameters = None) -> Sequence[Any]:  # Any: as there
@@ -62,7 +63,7 @@ async def asked(url: str, connection: Connection) -> list[tuple[TextClause, dict
     row = await connection.fetchrow(f"select {ID} as id, {HASH} as hash")
     assert row is not None
     engine = create_engine(url, pool_size=1, pool_timeout_seconds=5)
-    session = NotedSession(engine)
+    session = NotedSession(engine, Turns(1, 5))
     decisions = PostgresDecisions(session, Sequences(session))
     record = None
     for key, locked in (("first", False), ("second", True)):
