@@ -1,213 +1,221 @@
-"""Generated documents: pages in every form that a document can give them, alone and beside other fields.
+"""Generated documents over the whole of a schema, which is walked: what is new in it is asked for by itself.
 
 The same selection is written with aliases, fragments, directives over literals and variables, and fields that stand in
-several places, so that what is merged and in which order is the library's to say.
+several places, so that what is merged and in which order is the library's to say. One document in some has a mistake.
 """
 
-import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import strategies as st
-
-from gateway.service.cursors import encode_cursor
-from gateway.views.memories import MemoryView
-from store.domain.vocabulary import BeliefType, MemoryStatus, Sensitivity
-from tests.strategies import IDS, POSITIONS, QUERY_TEXTS, SESSIONS, SUBJECTS
-
-
-def _camel_case(word: str) -> str:
-    first, *rest = word.split("_")
-    return first + "".join(part.capitalize() for part in rest)
-
-
-PLAIN = (*(_camel_case(name) for name in MemoryView.model_fields), "__typename")
-LINKS = (
-    "conflictsWithMemories { id status }",
-    "supersededByMemory { id }",
-    "supersedes { statement }",
+from graphql import (
+    GraphQLField,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLSchema,
+    get_named_type,
+    is_object_type,
 )
-OTHER_ROOTS = (
-    "__typename",
-    "viewer { scopes }",
-    "gateway { version }",
-    "memoryOverview(ceiling: INTERNAL) { __typename }",
-    'memory(id: "00000000-0000-4000-8000-000000000001", ceiling: PUBLIC) { id }',
-)
-BOOLEANS = ("yes", "no", "unset")
-"""Variables that directives name; the last one has a default."""
+from graphql.type import SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef
+
+from tests.equality.choices import Choices
+from tests.equality.values import Writing
 
 _ALIASES = ("a", "b", "id", "node", "edges", "it")
-
-
-@dataclass(slots=True)
-class Writing:
-    """What a document gathers beside its operation: fragments, variables, and the values that are given for them."""
-
-    fragments: list[str] = field(default_factory=list)
-    definitions: list[str] = field(default_factory=list)
-    values: dict[str, Any] = field(default_factory=dict)  # Any: JSON
-
-    def variable(self, type: str, value: Any) -> str:  # Any: JSON
-        """A new variable that holds a value."""
-        name = f"v{len(self.values)}"
-        self.definitions.append(f"${name}: {type}")
-        self.values[name] = value
-        return f"${name}"
-
-    def fragment(self, type: str, selections: str) -> str:
-        """A spread of a new fragment."""
-        name = f"F{len(self.fragments)}"
-        self.fragments.append(f"fragment {name} on {type} {{ {selections} }}")
-        return f"...{name}"
+_WEIGHTS: Mapping[str, int] = {
+    "Query.memories": 24,
+    "Query.memory": 6,
+    "Query.__schema": 1,
+    "MemoryConnection.edges": 3,
+    "MemoryConnection.nodes": 3,
+    "MemoryConnection.totalCount": 1,
+}
+"""How often a field is chosen beside others; 2 of what is not named, more of an object among many leaves."""
+_DEPTHS = (3, 4, 3, 4, 4, 5, 6, 8)
+_MISTAKES = (
+    "unknownField",
+    "...Missing",
+    "__typename { id }",
+    "__typename @skip(if: $undefined)",
+    "__typename @skip(if: true) @skip(if: true)",
+    "__typename @unknown",
+    "__typename @include(if: 1)",
+    "same: __typename same: __schema { __typename }",
+    "__type { name }",
+    '__type(name: "Memory", name: "Query") { name }',
+    "__schema",
+    "... on Memory { __typename }",
+    "}",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document and the values of its variables."""
+    """A document, the values of its variables, the operation that is meant, and what of the schema it uses."""
 
     query: str
     variables: dict[str, Any]  # Any: JSON
+    operation_name: str | None = None
+    coordinates: frozenset[str] = field(default=frozenset(), repr=False)
 
 
-def _directives(draw: st.DrawFn) -> str:
-    if draw(st.integers(0, 5)) != 0:
-        return ""
-    condition = draw(st.sampled_from(("true", "false", *(f"${name}" for name in BOOLEANS))))
-    return f" @{draw(st.sampled_from(('include', 'skip')))}(if: {condition})"
+def fields_of(schema: GraphQLSchema, type: GraphQLObjectType) -> dict[str, GraphQLField]:
+    """The fields that can be asked for, those among them that every schema has."""
+    fields = {**type.fields, "__typename": TypeNameMetaFieldDef}
+    if type is schema.query_type:
+        fields |= {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}
+    return fields
 
 
-def _selections(draw: st.DrawFn, writing: Writing, type: str, fields: list[str]) -> str:
-    """The fields, some of them grouped into fragments, which may stand twice."""
-    written: list[str] = []
-    while fields:
-        size = draw(st.integers(1, len(fields)))
-        part, fields = fields[:size], fields[size:]
-        selected = " ".join(part)
-        match draw(st.integers(0, 5)):
-            case 0:
-                spread = writing.fragment(type, selected)
-                written += [f"{spread}{_directives(draw)}"] * draw(st.integers(1, 2))
-            case 1:
-                condition = draw(st.sampled_from(("", f" on {type}")))
-                written.append(f"...{condition}{_directives(draw)} {{ {selected} }}")
-            case _:
-                written.append(selected)
-    return " ".join(written)
+def coordinates_of(schema: GraphQLSchema, root: GraphQLObjectType) -> set[str]:
+    """Every field, argument and field of an input that a document of the root can use."""
+    found: set[str] = set()
+    types: list[Any] = [root]  # Any: objects and inputs have fields of their own kinds
+    while types:
+        type = types.pop()
+        fields = fields_of(schema, type) if is_object_type(type) else getattr(type, "fields", {})
+        for name, definition in fields.items():
+            arguments = getattr(definition, "args", {})
+            if f"{type.name}.{name}" not in found:
+                types += [
+                    get_named_type(definition.type),
+                    *(get_named_type(argument.type) for argument in arguments.values()),
+                ]
+            found |= {f"{type.name}.{name}", *(f"{type.name}.{name}({argument})" for argument in arguments)}
+    return found
 
 
-def _plain_fields(draw: st.DrawFn) -> list[str]:
-    names = draw(st.lists(st.sampled_from(PLAIN), min_size=1, max_size=8))
-    fields = [name + _directives(draw) for name in names]
-    # Under a key of its own for each name, lest one key stand for two.
-    return fields + [f"of_{name}: {name}" for name in draw(st.lists(st.sampled_from(PLAIN), max_size=2))]
+def _beside_a_page(schema: GraphQLSchema, root: GraphQLObjectType, rows: str) -> frozenset[str]:
+    """What is not asked for where one page is all that is shown, each belief of it once and without its links."""
+    others = {f"{root.name}.{name}" for name in fields_of(schema, root) if name != "memories"}
+    connection = get_named_type(root.fields["memories"].type)
+    assert isinstance(connection, GraphQLObjectType), "a page has fields"
+    members = connection.fields
+    belief = get_named_type(members["nodes"].type)
+    assert isinstance(belief, GraphQLObjectType), "a belief has fields"
+    links = {
+        f"{belief.name}.{name}" for name, field in belief.fields.items() if is_object_type(get_named_type(field.type))
+    }
+    forms = {f"{connection.name}.{name}" for name in ("nodes", "edges", "totalCount") if name != rows}
+    return frozenset(others | links | forms)
 
 
-def _node(draw: st.DrawFn, writing: Writing) -> str:
-    fields = _plain_fields(draw)
-    if draw(st.integers(0, 7)) == 0:
-        fields.append(draw(st.sampled_from(LINKS)))
-    return f"{{ {_selections(draw, writing, 'Memory', fields)} }}"
+class _Writer:
+    """Writes one document."""
 
+    def __init__(self, schema: GraphQLSchema, choices: Choices) -> None:
+        self._schema = schema
+        self._choices = choices
+        self._writing = Writing(choices)
+        self._fragments: list[str] = []
+        self._names: dict[str, list[str]] = {}
+        self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
+        self._depth = choices.pick(_DEPTHS)
+        self._left_out: frozenset[str] = frozenset()
 
-def _page_info(draw: st.DrawFn) -> str:
-    members = ("hasNextPage", "hasPreviousPage", "startCursor", "endCursor", "__typename", "more: hasNextPage")
-    return "pageInfo { " + " ".join(draw(st.lists(st.sampled_from(members), min_size=1, max_size=5))) + " }"
-
-
-def _edges(draw: st.DrawFn, writing: Writing) -> str:
-    kinds = draw(
-        st.lists(st.sampled_from(("cursor", "place: cursor", "__typename", "node", "node")), min_size=1, max_size=4)
-    )
-    chosen = [f"node {_node(draw, writing)}" if kind == "node" else kind for kind in kinds]
-    return f"edges {{ {_selections(draw, writing, 'MemoryEdge', chosen)} }}"
-
-
-def _connection(draw: st.DrawFn, writing: Writing) -> str:
-    members: list[str] = []
-    for _ in range(draw(st.integers(1, 3))):
-        match draw(st.integers(0, 9)):
-            case 0 | 1 | 2:
-                members.append(_edges(draw, writing))
-            case 3 | 4 | 5:
-                members.append(f"nodes{_directives(draw)} {_node(draw, writing)}")
-            case 6 | 7:
-                members.append(_page_info(draw))
-            case 8:
-                members.append("totalCount")
-            case _:
-                members.append("__typename")
-    return f"{{ {_selections(draw, writing, 'MemoryConnection', members)} }}"
-
-
-def _cursors() -> st.SearchStrategy[str]:
-    places = st.builds(encode_cursor, st.sampled_from((0, *POSITIONS, 2**63 - 1)), st.sampled_from(IDS))
-    return st.one_of(places, places, places, st.sampled_from(("", "none", encode_cursor(2**63, IDS[0]))))
-
-
-def _names(enumeration: type[MemoryStatus | BeliefType | Sensitivity]) -> st.SearchStrategy[list[str]]:
-    return st.lists(st.sampled_from([member.name for member in enumeration]), max_size=4)
-
-
-ARGUMENTS: dict[str, tuple[str, st.SearchStrategy[Any]]] = {  # Any: JSON
-    "first": ("Int", st.sampled_from((1, 2, 3, 50, 200, 1_000, 0, -1))),
-    "after": ("String", _cursors()),
-    "last": ("Int", st.sampled_from((1, 2, 3, 50, 0))),
-    "before": ("String", _cursors()),
-    "statuses": ("[MemoryStatus!]", _names(MemoryStatus)),
-    "beliefTypes": ("[BeliefType!]", _names(BeliefType)),
-    "sensitivities": ("[Sensitivity!]", _names(Sensitivity)),
-    "subject": ("String", st.sampled_from((*SUBJECTS, ""))),
-    "sessionId": ("ID", st.sampled_from((*map(str, SESSIONS), "none", ""))),
-    "text": ("String", st.sampled_from((*QUERY_TEXTS, "", "w " * 600))),
-    "flagged": ("Boolean", st.booleans()),
-}
-ENUMERATED = frozenset({"statuses", "beliefTypes", "sensitivities"})
-
-
-def _arguments(draw: st.DrawFn, writing: Writing) -> str:
-    ceiling = draw(st.sampled_from((*Sensitivity, *[Sensitivity.RESTRICTED] * 4))).name
-    written = [f"ceiling: {ceiling if draw(st.booleans()) else writing.variable('Sensitivity!', ceiling)}"]
-    for name in draw(st.lists(st.sampled_from(sorted(ARGUMENTS)), max_size=3, unique=True)):
-        type, values = ARGUMENTS[name]
-        value = draw(st.none() | values | values | values)
-        if draw(st.booleans()):
-            written.append(f"{name}: {writing.variable(type, value)}")
+    def document(self, root: GraphQLObjectType) -> Document:
+        """An operation of a root type, sometimes beside another one."""
+        kind = "mutation" if root is self._schema.mutation_type else "query"
+        if root is self._schema.query_type and self._choices.below(2):
+            self._left_out = _beside_a_page(self._schema, root, self._choices.pick(("nodes", "edges")))
+            selected = self._selections(root, 1, 1 + self._choices.below(4) // 3)
         else:
-            written.append(f"{name}: {_literal(value, is_enumerated=name in ENUMERATED)}")
-    return f"({', '.join(written)})"
+            selected = self._selections(root, 1, 1 + self._choices.below(6))
+        if self._choices.happens(16):
+            selected += f" {self._choices.pick(_MISTAKES)}"
+        definitions = self._writing.definitions
+        name = "Asked" if definitions or kind == "mutation" or self._choices.happens(8) else ""
+        head = f"{kind} {name}({', '.join(definitions)}) " if definitions else f"{kind} {name} " if name else ""
+        parts = [f"{head}{{ {selected} }}", *self._fragments]
+        asked = None
+        if self._choices.happens(8):
+            parts.insert(self._choices.below(2), "query Other { __typename }")
+            asked = self._choices.pick(("Asked", "Asked", "Asked", "Other", None, "Unknown"))
+        return Document(" ".join(parts), self._writing.values, asked, frozenset(self._writing.coordinates))
+
+    def _selections(self, type: GraphQLObjectType, level: int, count: int) -> str:
+        parts = [self._field(type, level) for _ in range(count)]
+        written: list[str] = []
+        while parts:
+            size = 1 + self._choices.below(len(parts))
+            selected, parts = " ".join(parts[:size]), parts[size:]
+            while (grouped := self._grouped(type, selected)) != selected:
+                selected = grouped
+                if not self._choices.happens(4):
+                    break
+            written.append(selected)
+        return " ".join(written)
+
+    def _grouped(self, type: GraphQLObjectType, selected: str) -> str:
+        """The selections as they are, or within a fragment, or beside one that was written before."""
+        match self._choices.below(10):
+            case 7:
+                name = f"F{len(self._fragments)}"
+                self._fragments.append(f"fragment {name} on {type.name} {{ {selected} }}")
+                self._names.setdefault(type.name, []).append(name)
+                spread = f"...{name}{self._directives()}"
+                return f"{spread} {spread}" if self._choices.happens(4) else spread
+            case 8:
+                condition = self._choices.pick(("", f" on {type.name}"))
+                return f"...{condition}{self._directives()} {{ {selected} }}"
+            case 9 if type.name in self._names:
+                return f"{selected} ...{self._choices.pick(self._names[type.name])}{self._directives()}"
+            case _:
+                return selected
+
+    def _directives(self) -> str:
+        if not self._choices.happens(6):
+            return ""
+        names = self._choices.pick((("include",), ("skip",), ("skip", "include")))
+        return "".join(f" @{name}(if: {self._writing.condition()})" for name in names)
+
+    def _field(self, type: GraphQLObjectType, level: int) -> str:
+        fields = fields_of(self._schema, type)
+        name = self._choices.pick(self._weighed(type, fields, level))
+        key, arguments = self._key(type, name, fields[name])
+        self._writing.coordinates.add(f"{type.name}.{name}")
+        written = f"{name if key == name else f'{key}: {name}'}{arguments}{self._directives()}"
+        named = get_named_type(fields[name].type)
+        if not is_object_type(named):
+            return written
+        count = 1 + self._choices.below(max(2, 6 - level))
+        return f"{written} {{ {self._selections(named, level + 1, count)} }}"
+
+    def _weighed(self, type: GraphQLObjectType, fields: Mapping[str, GraphQLField], level: int) -> Sequence[str]:
+        """The names of the fields, each as often as it weighs; at the greatest depth only leaves."""
+        objects = {name for name, field in fields.items() if is_object_type(get_named_type(field.type))}
+        weight = 2 * max(1, (len(fields) - len(objects)) // 8)
+        weights = {
+            name: _WEIGHTS.get(f"{type.name}.{name}", weight if name in objects else 2)
+            for name in fields
+            if (level < self._depth or name not in objects) and f"{type.name}.{name}" not in self._left_out
+        }
+        return [name for name, weight in weights.items() for _ in range(weight)]
+
+    def _key(self, type: GraphQLObjectType, name: str, field: GraphQLField) -> tuple[str, str]:
+        """The key of a field and its arguments: a key means one thing, save now and then by mistake."""
+        key = self._choices.pick(_ALIASES) if self._choices.happens(5) else name
+        for choice in (key, name, f"{name}_{len(self._meanings)}"):
+            meaning = self._meanings.get((type.name, choice))
+            if meaning is None or self._choices.happens(100):
+                meaning = self._meanings[type.name, choice] = (name, self._arguments(type, name, field))
+            if meaning[0] == name:
+                return choice, meaning[1]
+        raise AssertionError("the last key is a new one")
+
+    def _arguments(self, type: GraphQLObjectType, name: str, field: GraphQLField) -> str:
+        given: list[str] = []
+        for argument, definition in field.args.items():
+            if isinstance(definition.type, GraphQLNonNull):
+                is_given = not self._choices.happens(100)
+            else:
+                is_given = self._choices.below(6) == 5
+            if is_given:
+                given.append(f"{argument}: {self._writing.value(argument, definition.type)}")
+                self._writing.coordinates.add(f"{type.name}.{name}({argument})")
+        return f"({', '.join(given)})" if given else ""
 
 
-def _literal(value: Any, *, is_enumerated: bool) -> str:  # Any: JSON
-    if is_enumerated and value is not None:
-        return f"[{', '.join(value)}]"
-    # Of a text without surrogates beyond the first plane, JSON and GraphQL have one spelling.
-    return json.dumps(value, ensure_ascii=False)
-
-
-@st.composite
-def documents(draw: st.DrawFn) -> Document:
-    """A query of a page, which may stand in two places, beside another one, or beside other fields."""
-    writing = Writing()
-    arguments = _arguments(draw, writing)
-    alias = draw(st.sampled_from(("", "", f"{draw(st.sampled_from(_ALIASES))}: ")))
-    roots = [f"{alias}memories{arguments} {_connection(draw, writing)}"]
-    if draw(st.integers(0, 3)) == 0:
-        # Merged with the first.
-        roots.append(f"{alias}memories{arguments} {_connection(draw, writing)}")
-    if draw(st.integers(0, 7)) == 0:
-        roots.append(f"second: memories{_arguments(draw, writing)} {_connection(draw, writing)}")
-    if draw(st.integers(0, 7)) == 0:
-        roots.insert(draw(st.integers(0, len(roots))), draw(st.sampled_from(OTHER_ROOTS)))
-    selected = _selections(draw, writing, "Query", roots)
-    text = " ".join((selected, *writing.fragments))
-    for name, value in zip(BOOLEANS[:2], (True, False), strict=True):
-        if f"${name}" in text:
-            writing.definitions.append(f"${name}: Boolean!")
-            writing.values[name] = value
-    if "$unset" in text:
-        writing.definitions.append("$unset: Boolean = true")
-        if draw(st.booleans()):
-            writing.values["unset"] = draw(st.sampled_from((True, False, None)))
-    head = f"query Asked({', '.join(writing.definitions)}) " if writing.definitions else ""
-    return Document(" ".join((f"{head}{{ {selected} }}", *writing.fragments)), writing.values)
+def written_document(schema: GraphQLSchema, root: GraphQLObjectType, content: bytes) -> Document:
+    """The document that these bytes decide."""
+    return _Writer(schema, Choices(content)).document(root)

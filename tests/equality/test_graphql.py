@@ -1,52 +1,138 @@
-"""GraphQL documents: whatever is asked, both ways to make a page answer the same bytes and report the same."""
+"""GraphQL documents: whatever is asked, both ways to make an answer lead to the same bytes and report the same."""
 
 import json
-from typing import Any
+from collections.abc import AsyncIterator, Iterator
+from random import Random
+from typing import TypeAlias
 
 import pytest
+from graphql import GraphQLObjectType, GraphQLSchema
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gateway.graphql.schema import build_schema
 from store.domain.memories import MemoryRecord
-from tests.equality.documents import Document, documents
-from tests.equality.pairs import Pair, Side
+from store.domain.owners import Owner
+from store.domain.vocabulary import AccessScope
+from store.inmemory.store import InMemoryStore
+from store.postgres.store import PostgresStore
+from tests.equality.beliefs import clique
+from tests.equality.documents import Document, coordinates_of
+from tests.equality.pairs import Pair, paired
+from tests.equality.requests import GRAPHQL_RESPONSE, REQUEST_BYTES, Asked, written_request
+from tests.equality.tally import Tally, compare, watched
 from tests.factories import memory, owner
 from tests.gateways import FULL, WRITE
-from tests.strategies import OWNERS, WORLDS_MAX, worlds
+from tests.strategies import OWNERS, worlds
 
-TIMES_ASKED = 4
-"""Until a shape of a row recurs."""
-
-
-async def answer(side: Side, secret: str, document: Document, **headers: str) -> tuple[object, ...]:
-    """Everything that a document leads to."""
-    content: dict[str, Any] = {"query": document.query, "variables": document.variables}  # Any: JSON
-    return await side.ask("POST", "/graphql", secret, json=content, headers=headers)
-
-
-async def compare(pair: Pair, secret: str, document: Document, **headers: str) -> tuple[object, ...]:
-    """Ask the plain side, then the other one until the shape recurs; the answer."""
-    expected = await answer(pair.plain, secret, document, **headers)
-    for _ in range(TIMES_ASKED):
-        assert expected == await answer(pair.fast, secret, document, **headers)
-    return expected
-
+SCHEMA: GraphQLSchema = build_schema(memory=True)._schema
+SHARDS = 7
+"""Tests of the same property, each with examples of its own, so that they can run side by side."""
+DOCUMENTS = 20
+"""Documents that are asked of one world."""
+WORLDS = 200 if settings().max_examples > 1_000 else 20
+DOCUMENTS_MAX = 2_000
+"""Random documents of which one at least asks for each thing that can be asked."""
+TIMES_ASKED_ON_POSTGRES = 4
+"""Until the shape of a row recurs, which PostgreSQL writes then."""
 
 # The fixture is one store for all examples on purpose: a world is told from another by its tenants.
-@settings(max_examples=WORLDS_MAX, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(
-    world=worlds(),
-    asked=st.lists(
-        st.tuples(st.sampled_from((*[OWNERS[0]] * 4, *OWNERS[1:])), st.sampled_from((*[FULL] * 9, WRITE)), documents()),
-        min_size=1,
-        max_size=8,
-    ),
-)
-async def test_any_document_is_answered_alike(pair: Pair, world: list[MemoryRecord], asked: list[Any]) -> None:
-    number = await pair.keep(world)
+CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.large_base_example]
+WHATEVER_FAILS_IS_SHOWN = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+AskedBy: TypeAlias = tuple[Owner, frozenset[AccessScope], Asked]
 
-    for who, scopes, document in asked:
-        await compare(pair, await pair.secret(who, number, scopes), document)
+
+def query_type() -> GraphQLObjectType:
+    """The root of all queries."""
+    assert SCHEMA.query_type is not None, "every schema has one"
+    return SCHEMA.query_type
+
+
+def requests() -> st.SearchStrategy[list[AskedBy]]:
+    """Queries, and who asks them, with which scopes."""
+    contents = st.binary(min_size=REQUEST_BYTES, max_size=REQUEST_BYTES)
+    asked = st.tuples(
+        st.sampled_from((*[OWNERS[0]] * 6, *OWNERS[1:])),
+        st.sampled_from((*[FULL] * 9, WRITE)),
+        contents.map(lambda content: written_request(SCHEMA, query_type(), content)),
+    )
+    return st.lists(asked, min_size=DOCUMENTS, max_size=DOCUMENTS)
+
+
+async def compare_all(
+    pair: Pair, world: list[MemoryRecord], asked: list[AskedBy], tally: Tally, *, times: int = 2
+) -> None:
+    """Ask everything of a world of its own."""
+    number = await pair.keep(world)
+    for who, scopes, request in asked:
+        await compare(pair, await pair.secret(who, number, scopes), request, tally, times=times)
+
+
+@pytest.fixture
+def tally() -> Iterator[Tally]:
+    """Counts for as long as the test runs."""
+    tally = Tally()
+    with watched(tally):
+        yield tally
+
+
+@pytest.fixture
+def rich_tally(tally: Tally) -> Iterator[Tally]:
+    """The same of a property, which must have met enough of everything in the end."""
+    yield tally
+    tally.check(WORLDS * DOCUMENTS)
+
+
+@pytest.fixture
+async def inmemory_pair() -> AsyncIterator[Pair]:
+    """Two gateways over an empty store in memory."""
+    async with paired(InMemoryStore()) as pair:
+        yield pair
+
+
+@pytest.fixture
+async def postgres_pair(postgres_store: PostgresStore) -> AsyncIterator[Pair]:
+    """Two gateways over an empty store of PostgreSQL."""
+    async with paired(postgres_store) as pair:
+        yield pair
+
+
+@WHATEVER_FAILS_IS_SHOWN
+@pytest.mark.parametrize("shard", range(SHARDS))
+@settings(max_examples=WORLDS, suppress_health_check=CHECKS)
+@given(world=worlds(), asked=requests())
+async def test_any_query_is_answered_alike(
+    inmemory_pair: Pair, rich_tally: Tally, shard: int, world: list[MemoryRecord], asked: list[AskedBy]
+) -> None:
+    await compare_all(inmemory_pair, world, asked, rich_tally)
+
+
+@WHATEVER_FAILS_IS_SHOWN
+@pytest.mark.postgres
+@settings(max_examples=WORLDS, suppress_health_check=CHECKS)
+@given(world=worlds(), asked=requests())
+async def test_any_query_of_postgres_is_answered_alike(
+    postgres_pair: Pair, rich_tally: Tally, world: list[MemoryRecord], asked: list[AskedBy]
+) -> None:
+    await compare_all(postgres_pair, world, asked, rich_tally, times=TIMES_ASKED_ON_POSTGRES)
+
+
+async def test_everything_in_the_schema_is_asked_for(inmemory_pair: Pair, tally: Tally) -> None:
+    number = await inmemory_pair.keep(clique(4))
+    secret = await inmemory_pair.secret(owner(), number)
+    # What a schema says of itself is the library's own.
+    left = {place for place in coordinates_of(SCHEMA, query_type()) if not place.startswith("__")}
+    random = Random(DOCUMENTS_MAX)
+
+    for _ in range(DOCUMENTS_MAX):
+        request = written_request(SCHEMA, query_type(), random.randbytes(REQUEST_BYTES))
+        if request.document.coordinates & left:
+            await compare(inmemory_pair, secret, request, tally)
+            left -= tally.used
+        if not left:
+            break
+
+    assert set() == left
 
 
 EVERYTHING = "edges { cursor node { id statement status conflictsWith updatedAt } } pageInfo { hasNextPage endCursor }"
@@ -54,16 +140,18 @@ EVERYTHING = "edges { cursor node { id statement status conflictsWith updatedAt 
 
 @pytest.mark.parametrize(
     "headers",
-    [{"x-query-cost": "1"}, {"accept": "application/graphql-response+json"}, {"x-query-cost": "2"}],
+    [{"x-query-cost": "1"}, {"accept": GRAPHQL_RESPONSE}, {"x-query-cost": "2"}],
     ids=["cost", "media-type", "refused"],
 )
-async def test_headers_are_heeded_alike(pair: Pair, headers: dict[str, str]) -> None:
+async def test_headers_are_heeded_alike(pair: Pair, tally: Tally, headers: dict[str, str]) -> None:
     number = await pair.keep([memory(f"Belief {n} → ✓") for n in range(4)])
     document = Document(f"{{ memories(ceiling: RESTRICTED, first: 2) {{ {EVERYTHING} }} }}", {})
+    secret = await pair.secret(owner(), number)
 
-    status, content, *_ = await compare(pair, await pair.secret(owner(), number), document, **headers)
+    status, content, *_ = await compare(
+        pair, secret, Asked(document, headers=headers), tally, times=TIMES_ASKED_ON_POSTGRES
+    )
 
-    assert isinstance(content, bytes)
     assert (status, "cost" in json.loads(content).get("extensions", {})) == (
         (400, False) if headers.get("x-query-cost") == "2" else (200, "x-query-cost" in headers)
     )
@@ -82,13 +170,10 @@ async def test_headers_are_heeded_alike(pair: Pair, headers: dict[str, str]) -> 
         ("nodes { id supersedes { id } }", False),
     ],
 )
-async def test_what_is_planned_and_what_is_executed(pair: Pair, selection: str, is_planned: bool) -> None:
+async def test_what_is_planned_and_what_is_executed(pair: Pair, tally: Tally, selection: str, is_planned: bool) -> None:
     number = await pair.keep([memory(f"Belief {n}") for n in range(3)])
     document = Document(f"query($first: Int) {{ it: memories(ceiling: PUBLIC, first: $first) {{ {selection} }} }}", {})
-    secret = await pair.secret(owner(), number)
 
-    await compare(pair, secret, document)
+    await compare(pair, await pair.secret(owner(), number), Asked(document), tally, times=TIMES_ASKED_ON_POSTGRES)
 
-    [endpoint] = [route.endpoint for route in pair.fast.gateway.app.routes if getattr(route, "path", "") == "/graphql"]  # type: ignore[attr-defined] # a Route
-    [(_, notes)] = endpoint._pages._plans._known._documents.values()
-    assert [is_planned] == [plan is not None for plan in notes.values()]
+    assert is_planned == (tally.layers["page"] == 1)
