@@ -1,4 +1,4 @@
-"""The application from ready services: both transports, and what surrounds every exchange.
+"""The application from ready services: both transports, the pages for people, and what surrounds every exchange.
 
 From the outside in: the request id, the report of the exchange, the deadline and the client's presence, what foreign
 pages may read, HEAD without a body, what is left of the rate limit, failures, the routes.
@@ -35,6 +35,7 @@ from gateway.rest.routes import memory_routes
 from gateway.service.errors import ErrorCode, Unavailable
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
+from gateway.web.pages import NO_PAGES, Pages
 
 _CODES: Mapping[int, ErrorCode] = {status: code for code, status in STATUSES.items()}
 
@@ -51,13 +52,14 @@ def build_app(  # noqa: PLR0913 # everything that a deployment decides
     policy: Policy = DEFAULT_POLICY,
     deadlines: Deadlines | None = None,
     encoded_pages: bool = True,
+    pages: Pages = NO_PAGES,
 ) -> Starlette:
     """The application; without `memories` nothing of the memory surface is registered or documented.
 
     `ready` returns while the store can serve and raises otherwise; `exchanges` is told of every exchange,
     `count_document` of every GraphQL document, whether it was known. Raises InvalidManifest for a trusted document
     that the schema refuses. The `policy` holds for both transports. By `deadlines` the server tells that it stops.
-    With `encoded_pages` off, pages are made of records alone, slower and the same.
+    With `encoded_pages` off, pages are made of records alone, slower and the same. `pages` are shown to people.
     Source: Memory read API, Mounting.
     """
     reports, deadlines = exchanges or NoExchanges(), deadlines or Deadlines()
@@ -65,33 +67,27 @@ def build_app(  # noqa: PLR0913 # everything that a deployment decides
     routes = [
         *health_routes(ready=partial(_check_readiness, deadlines, ready)),
         openapi_route(memory=memories is not None, version=version),
-        *graphql_routes(
-            memories=memories,
-            admission=admission,
-            version=version,
-            trusted=trusted,
-            count_document=count_document,
-            introspection=policy.introspection,
-            reports=reports,
-            encoded_pages=encoded_pages,
+        *pages.before(
+            graphql_routes(
+                memories=memories,
+                admission=admission,
+                version=version,
+                trusted=trusted,
+                count_document=count_document,
+                introspection=policy.introspection,
+                reports=reports,
+                encoded_pages=encoded_pages,
+            )
         ),
         *(
             []
             if memories is None
             else memory_routes(memories=memories, admission=admission, encoded_pages=encoded_pages)
         ),
+        *pages.routes(),
     ]
     for route in routes:
         _match_whole(route)
-
-    async def refuse(request: Request, error: Exception) -> Response:
-        """Hand a refusal of the router on as one of ours, which the failure middleware answers."""
-        assert isinstance(error, HTTPException)
-        if memories is None and _lies_under_memories(request):
-            reports.not_mounted(MEMORY_SURFACE)
-        code = _CODES.get(error.status_code, ErrorCode.INTERNAL_ERROR)
-        message = "no such path" if code is ErrorCode.NOT_FOUND else HTTPStatus(error.status_code).phrase.lower()
-        raise TransportError(code, message, error.headers) from error
 
     app = Starlette(
         routes=routes,
@@ -104,11 +100,26 @@ def build_app(  # noqa: PLR0913 # everything that a deployment decides
             Middleware(RateLimitHeadersMiddleware),
             Middleware(FailureMiddleware),
         ],
-        exception_handlers={HTTPException: refuse},
+        exception_handlers={HTTPException: _refusing(reports, memory=memories is not None)},
     )
     # A path is one spelling: /graphql/ and /v1/memories/ are no routes.
     app.router.redirect_slashes = False
     return app
+
+
+def _refusing(reports: Exchanges, *, memory: bool) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """What answers the router's refusals; `memory` tells whether that surface is on."""
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        """Hand a refusal of the router on as one of ours, which the failure middleware answers."""
+        assert isinstance(error, HTTPException)
+        if not memory and _lies_under_memories(request):
+            reports.not_mounted(MEMORY_SURFACE)
+        code = _CODES.get(error.status_code, ErrorCode.INTERNAL_ERROR)
+        message = "no such path" if code is ErrorCode.NOT_FOUND else HTTPStatus(error.status_code).phrase.lower()
+        raise TransportError(code, message, error.headers) from error
+
+    return refuse
 
 
 async def _check_readiness(deadlines: Deadlines, ready: Callable[[], Awaitable[None]]) -> None:

@@ -21,6 +21,9 @@ from gateway.observability.metrics import GatewayMetrics
 from gateway.observability.traces import Traces
 from gateway.setting_values import PREFIX, DocumentsMode
 from gateway.settings import Settings
+from gateway.web.browser import MemoryBrowser
+from gateway.web.graphiql import GraphiQL, GraphiQLMissing
+from gateway.web.pages import Pages
 
 
 @asynccontextmanager
@@ -29,8 +32,8 @@ async def mounted(
 ) -> AsyncIterator[Starlette]:
     """The application of these services, with the surfaces that the settings mount.
 
-    Raises StartRefused for a manifest of trusted documents that can't be taken, and for rates in a Redis without its
-    client.
+    Raises StartRefused for a manifest of trusted documents that can't be taken, for GraphiQL where it is not installed,
+    and for rates in a Redis without its client.
     """
     rate_limits = _rate_limits(services.settings, metrics)
     try:
@@ -47,6 +50,7 @@ def _application(
     rate_limits: RateLimits,
 ) -> Starlette:
     settings = services.settings
+    pages = _pages(settings)
     try:
         return build_app(
             memories=services.memories if settings.api_enabled else None,
@@ -54,10 +58,11 @@ def _application(
             ready=services.store.check,
             version=VERSION,
             exchanges=ExchangeReports(metrics, traces),
-            trusted=_trusted_documents(settings),
+            trusted=_trusted_documents(settings, pages),
             count_document=metrics.document,
             deadlines=deadlines,
             encoded_pages=settings.encoded_pages,
+            pages=pages,
             policy=Policy(
                 rate_limits=rate_limits,
                 introspection=settings.introspection,
@@ -73,14 +78,25 @@ def _application(
         raise StartRefused(f"In {settings.documents}, {error}.") from error
 
 
-def _trusted_documents(settings: Settings) -> TrustedDocuments:
+def _pages(settings: Settings) -> Pages:
+    try:
+        return Pages(
+            browser=MemoryBrowser() if settings.browser_enabled else None,
+            graphiql=GraphiQL(settings.data_dir) if settings.graphiql_enabled else None,
+        )
+    except GraphiQLMissing as error:
+        raise StartRefused(f"{PREFIX}GRAPHIQL_ENABLED is true. {error}") from error
+
+
+def _trusted_documents(settings: Settings, pages: Pages) -> TrustedDocuments:
+    own = () if pages.browser is None else pages.browser.documents
     if settings.documents is None:
-        return TrustedDocuments()
+        return TrustedDocuments(own=own)
     try:
         content = settings.documents.read_bytes()
     except OSError as error:
         raise StartRefused(f"The manifest {settings.documents} can't be read: {error.strerror}.") from error
-    return TrustedDocuments(read_manifest(content), only=settings.documents_mode is DocumentsMode.ONLY)
+    return TrustedDocuments(read_manifest(content), own=own, only=settings.documents_mode is DocumentsMode.ONLY)
 
 
 def _rate_limits(settings: Settings, metrics: GatewayMetrics) -> RateLimits:

@@ -31,6 +31,15 @@ class ServingSettings(BaseSettings):
         description="Whether the memory surface is mounted: on REST, GraphQL and OpenAPI alike. The demo turns it on "
         "unless this says otherwise.",
     )
+    browser_enabled: bool = Field(
+        default=False,
+        description="Whether the memory browser is shown at /. The demo turns it on unless this says otherwise.",
+    )
+    graphiql_enabled: bool = Field(
+        default=False,
+        description="Whether who opens /graphql in a browser is shown GraphiQL, which npm installs into the data "
+        "directory. The demo turns it on where it is installed, unless this says otherwise.",
+    )
     bind: BindAddress = Field(default="127.0.0.1", description="The address that is listened on.")
     port: Port = Field(default=8000, description="The port that is listened on; 0 takes a free one.")
     metrics_bind: BindAddress = Field(

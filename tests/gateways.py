@@ -17,6 +17,7 @@ from gateway.http.policy import DEFAULT_POLICY, Policy
 from gateway.service.environment import Environment, Measures, NoMeasures
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
+from gateway.web.pages import NO_PAGES, Pages
 from store.domain.lexical import LEXICAL_VERSION
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
@@ -102,6 +103,7 @@ async def serving(
     policy: Policy = DEFAULT_POLICY,
     deadlines: Deadlines | None = None,
     encoded_pages: bool = True,
+    pages: Pages = NO_PAGES,
 ) -> AsyncIterator[Gateway]:
     """Serve a store until the block is left; without `memory` the memory surface is off."""
     await prepare(store)
@@ -119,6 +121,7 @@ async def serving(
         policy=policy,
         deadlines=deadlines,
         encoded_pages=encoded_pages,
+        pages=pages,
     )
     try:
         yield Gateway(store=store, app=app, tokens=tokens, clock=clock)

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -104,7 +105,7 @@ def _literal(value: object) -> str:
     match value:
         case None:
             return "null"
-        case bool() | int():
+        case bool() | int() | Decimal():
             return str(value).lower()
         case bytes():
             return f"'\\x{value.hex()}'"

@@ -163,6 +163,18 @@ def subjects_asked() -> st.SearchStrategy[str]:
     return st.sampled_from(sorted({subject.lower() for subject in (*SUBJECTS, *SHOWN_NAMES, PERSON_PREFIX + "absent")}))
 
 
+def confidences_asked() -> st.SearchStrategy[Decimal]:
+    """A confidence that a belief has, or one finer than any belief's, as the shortest decimal of a float."""
+    return st.sampled_from(CONFIDENCES) | st.floats(0, 1).map(repr).map(Decimal)
+
+
+def moments_of_formation_asked() -> st.SearchStrategy[datetime]:
+    """The moment at which a belief was formed, a microsecond beside it, or any other one, the first and last too."""
+    beside = [moment + step for moment in CREATIONS for step in (-MICROSECOND, timedelta(0), MICROSECOND)]
+    ends = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+    return st.sampled_from((*beside, *ends)) | times()
+
+
 FILTERS: dict[str, st.SearchStrategy[Any]] = {  # each of its own type: MemoryFilter has the fields by name
     "statuses": st.frozensets(st.sampled_from(MemoryStatus), min_size=1) | st.just(frozenset(MemoryStatus)),
     "belief_types": st.frozensets(st.sampled_from(BeliefType), min_size=1),
@@ -171,6 +183,10 @@ FILTERS: dict[str, st.SearchStrategy[Any]] = {  # each of its own type: MemoryFi
     "session_id": st.sampled_from((*SESSIONS, IDS[0])),
     "text": st.lists(st.sampled_from(QUERY_TEXTS), min_size=1, max_size=4).map(" ".join).map(TextQuery.parse),
     "flagged": st.booleans(),
+    "confidence_min": confidences_asked(),
+    "confidence_max": confidences_asked(),
+    "formed_after": moments_of_formation_asked(),
+    "formed_before": moments_of_formation_asked(),
 }
 
 

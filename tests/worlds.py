@@ -1,10 +1,14 @@
 """Bringing records into a store and reading it back, whatever the adapter."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import TypeVar
 from uuid import UUID
 
 from store.domain.memories import MemoryRecord
+from store.domain.overviews import CONFIDENCE_BANDS, MemoryOverview
 from store.domain.owners import Owner
 from store.domain.vocabulary import Sensitivity
 from store.ports.memories import Direction, Keyset, MemoryBrowseQuery, MemoryBrowseResult, MemoryFilter
@@ -80,3 +84,25 @@ def everything(owner: Owner, *, ceiling: Sensitivity = Sensitivity.RESTRICTED) -
 async def collected(items: AsyncIterator[Item]) -> list[Item]:
     """Everything that is handed out, in order."""
     return [item async for item in items]
+
+
+async def charted(snapshot: Snapshot, filter: MemoryFilter) -> MemoryOverview:
+    """The overview of a filter's owner, its bands and months as the filter counts them that bounds narrow to each."""
+    overview = await snapshot.memories.overview(filter.owner, ceiling=filter.ceiling, now=filter.now)
+    bands = {band: await snapshot.memories.count(of_band(filter, band)) for band in range(CONFIDENCE_BANDS)}
+    months = {month: await snapshot.memories.count(of_month(filter, *month)) for month in overview.months}
+    return replace(overview, confidence_bands={band: count for band, count in bands.items() if count}, months=months)
+
+
+def of_band(filter: MemoryFilter, band: int) -> MemoryFilter:
+    """The filter narrowed to a band of an overview: confidence has thousandths, and the last band holds 1."""
+    width, is_last = Decimal(1) / CONFIDENCE_BANDS, band == CONFIDENCE_BANDS - 1
+    upper = Decimal(1) if is_last else width * (band + 1) - Decimal("0.001")
+    return replace(filter, confidence_min=width * band, confidence_max=upper)
+
+
+def of_month(filter: MemoryFilter, year: int, month: int) -> MemoryFilter:
+    """The filter narrowed to a month of an overview."""
+    start = datetime(year, month, 1, tzinfo=UTC)
+    end = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC) if (year, month) != (9999, 12) else None
+    return replace(filter, formed_after=start, formed_before=end)

@@ -48,6 +48,7 @@ async def prepare_demo(services: Services, url: str) -> list[str]:
     _write(path, url, principals)
     flagged = await services.demonstration.find_flagged(principals[0].owner, CEILING)
     return [
+        *(_sign_in_lines(url, principals[0]) if services.settings.browser_enabled else ()),
         *_token_lines(principals, path),
         *(_curl_lines(url, principals[0], flagged) if services.settings.api_enabled else _switched_off()),
     ]
@@ -96,6 +97,12 @@ def _write(path: Path, url: str, principals: Sequence[DemoPrincipal]) -> None:
         Path(temporary).replace(path)
     finally:
         Path(temporary).unlink(missing_ok=True)
+
+
+def _sign_in_lines(url: str, principal: DemoPrincipal) -> list[str]:
+    """How a person begins; the token stands alone in its line, to be taken with three clicks."""
+    name = f"{principal.owner.tenant}/{principal.owner.principal}"
+    return ["", f"Open {url}/ in a browser, and sign in with this token of {name}:", "", principal.token, ""]
 
 
 def _token_lines(principals: Sequence[DemoPrincipal], path: Path) -> list[str]:

@@ -34,6 +34,7 @@ from gateway.observability.exchanges import ExchangeReports
 from gateway.observability.metrics import GatewayMetrics, metrics_application
 from gateway.observability.traces import Traces, tracing
 from gateway.settings import Settings, load_settings, unknown_variables
+from gateway.web.graphiql import is_installed
 
 GRACE_SECONDS = 3
 """How long requests under way may take to end; what takes longer is unavailable, and its transaction undone."""
@@ -72,8 +73,8 @@ def serve(
         data_dir=data_dir,
         database_url=database_url,
     )
-    if demo and not settings.is_given("api_enabled"):
-        settings = settings.replaced(api_enabled=True)
+    if demo:
+        settings = _for_demo(settings)
     start_logging(settings, settings.log_level, request_id=_request_id)
     for variable in unknown_variables(os.environ):
         _log.warning("a variable is no setting of this program", extra={"variable": variable})
@@ -90,6 +91,16 @@ def serve(
             run_to_the_end(within)
         except Interrupted:
             _log.info("stopped before it served")
+
+
+def _for_demo(settings: Settings) -> Settings:
+    """Everything that can be seen is on, unless it is said otherwise."""
+    seen = {
+        "api_enabled": True,
+        "browser_enabled": True,
+        "graphiql_enabled": is_installed(settings.data_dir),
+    }
+    return settings.replaced(**{name: value for name, value in seen.items() if not settings.is_given(name)})
 
 
 def _request_id() -> str | None:
@@ -216,7 +227,9 @@ def _end(servers: Sequence[GatewayServer], deadlines: Deadlines) -> None:
 def _announce(settings: Settings, url: str, metrics_url: str, lines: list[str]) -> None:
     surface = "GraphQL" if settings.api_enabled else "GraphQL (the memory surface is off)"
     print(f"belief-gateway {VERSION} serves on {url}")
-    print(f"  {surface:<12} {url}/graphql")
+    if settings.browser_enabled:
+        print(f"  {'Browser':<12} {url}/")
+    print(f"  {surface:<12} {url}/graphql{' (GraphiQL in a browser)' if settings.graphiql_enabled else ''}")
     if settings.api_enabled:
         print(f"  {'REST':<12} {url}/v1/memories")
     print(f"  {'OpenAPI':<12} {url}/openapi.json")

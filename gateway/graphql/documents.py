@@ -11,7 +11,8 @@ Source: GraphQL over HTTP, Appendix on persisted documents.
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from hashlib import sha256
 
 from graphql import DocumentNode, GraphQLSchema, OperationDefinitionNode
@@ -79,9 +80,14 @@ def hash_of(text: str) -> str:
 class TrustedDocuments:
     """The documents of some manifests, each known by the hash of its text."""
 
-    def __init__(self, *manifests: Mapping[str, str], only: bool = False) -> None:
-        """Trust what the manifests hold; with `only`, nothing else is executed."""
+    def __init__(self, *manifests: Mapping[str, str], own: Collection[str] = (), only: bool = False) -> None:
+        """Trust what the manifests hold; with `only`, nothing else is executed.
+
+        `own` are texts that come with the program. One that asks for a surface that is off is not trusted, and no
+        mistake of the operator's.
+        """
         self.texts: Mapping[str, str] = {name: text for manifest in manifests for name, text in manifest.items()}
+        self.own = own
         self.only = only
 
 
@@ -116,8 +122,9 @@ class Documents:
         self._bytes_max = bytes_max
         self._bytes = 0
         self._recent: OrderedDict[str, DocumentNode] = OrderedDict()
-        self._trusted = {name: self._trust(name, text) for name, text in trusted.texts.items()}
-        self._trusted_by_text = {text: self._trusted[name] for name, text in trusted.texts.items()}
+        self._trusted_by_text = {text: self._trust(name, text) for name, text in trusted.texts.items()}
+        self._trust_own(trusted.own)
+        self._trusted = {hash_of(text): document for text, document in self._trusted_by_text.items()}
         # By identity: a tree that a caller sent may be equal to a trusted one, and hashing one walks all of it.
         self._trusted_ids = frozenset(map(id, self._trusted.values()))
 
@@ -162,6 +169,11 @@ class Documents:
             raise UnmountedManifest(name) from None
         except DocumentError as error:
             raise InvalidManifest(f"the document {name} can't be executed: {error.message}") from error
+
+    def _trust_own(self, texts: Collection[str]) -> None:
+        for text in texts:
+            with suppress(SurfaceOff):
+                self._trusted_by_text.setdefault(text, self._prepare(text, tells_names=True))
 
     def _prepare(self, text: str, *, tells_names: bool) -> DocumentNode:
         """The document of a text, within the limits and valid. Raises DocumentError, as SurfaceOff for what is off."""

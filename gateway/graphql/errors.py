@@ -29,6 +29,9 @@ from gateway.service.errors import ErrorCode, GatewayError
 NAMES: Mapping[str, str] = {
     "belief_types": "beliefTypes",
     "session_id": "sessionId",
+    "confidence_min": "confidenceMin",
+    "confidence_max": "confidenceMax",
+    "formed_before": "formedBefore",
     "idempotency_key": "idempotencyKey",
 }
 """The schema's names of parameters that the services name otherwise."""

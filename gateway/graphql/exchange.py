@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from gateway.graphql.documents import hash_of
 from gateway.graphql.validation import check_text
+from gateway.http.accepting import accepted_weights
 from gateway.http.bodies import read_body, require_json
 from gateway.service.errors import MalformedRequest
 from gateway.service.strict_json import parse_object
@@ -151,24 +152,9 @@ def _parameters(request: Request) -> dict[str, Any]:  # Any: JSON
 
 def negotiated_media_type(request: Request) -> str:
     """The media type of the answer: that of GraphQL where it is asked for by name, at least as gladly as JSON."""
-    weights = {JSON: 0.0, GRAPHQL_RESPONSE: 0.0}
-    for accepted in ",".join(request.headers.getlist("accept")).lower().split(","):
-        media_type, *parameters = (part.strip() for part in accepted.split(";"))
-        if media_type in weights:
-            weights[media_type] = _weight(parameters)
-    wanted = weights[GRAPHQL_RESPONSE]
-    return GRAPHQL_RESPONSE if wanted > 0 and wanted >= weights[JSON] else JSON
-
-
-def _weight(parameters: list[str]) -> float:
-    for parameter in parameters:
-        name, _, value = parameter.partition("=")
-        if name.strip() == "q":
-            try:
-                return float(value)
-            except ValueError:
-                return 0.0
-    return 1.0
+    weights = accepted_weights(request, (JSON, GRAPHQL_RESPONSE))
+    wanted = weights.get(GRAPHQL_RESPONSE, 0.0)
+    return GRAPHQL_RESPONSE if wanted > 0 and wanted >= weights.get(JSON, 0.0) else JSON
 
 
 def respond(

@@ -1,7 +1,7 @@
 """GraphQL types derived from views, so that there is one list of what is exposed.
 
-Ids are ID, but for identifiers of nothing that can be asked for; times are DateTime as the wire writes them.
-Source: Memory read API, The MemoryView projection.
+Ids are ID, but for identifiers of nothing that can be asked for; times are DateTime: shown as the wire writes them,
+taken as RFC 3339 has them. Source: Memory read API, The MemoryView projection.
 """
 
 import types
@@ -16,16 +16,30 @@ from pydantic import BaseModel
 from strawberry.types.scalar import ScalarDefinition
 
 from gateway.graphql.enumerations import described
+from gateway.service.times import parse_time
 from store.domain.encodings import wire_time
 
 Class = TypeVar("Class")
 
+
+def _moment(value: object) -> datetime:
+    """The moment that an argument holds. Raises ValueError, which tells nothing of the value."""
+    moment = parse_time(value) if isinstance(value, str) else None
+    if moment is None:
+        raise ValueError("not a time of RFC 3339")
+    return moment
+
+
 SCALARS: Mapping[object, ScalarDefinition] = {
     datetime: strawberry.scalar(
         name="DateTime",
-        description="A moment in UTC with six digits of fractional seconds: `YYYY-MM-DDTHH:MM:SS.ffffffZ`.",
+        description=(
+            "A moment. Answers write it in UTC with six digits of fractional seconds: `YYYY-MM-DDTHH:MM:SS.ffffffZ`. "
+            "Arguments may write any offset, which they must have, as `Z` or `±HH:MM`, and up to six such digits."
+        ),
         specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
         serialize=wire_time,
+        parse_value=_moment,
     ),
     UUID: strawberry.scalar(
         name="UUID",
@@ -34,7 +48,7 @@ SCALARS: Mapping[object, ScalarDefinition] = {
         serialize=str,
     ),
 }
-"""Custom scalars; both occur in answers only."""
+"""Custom scalars. UUID occurs in answers only."""
 
 PLAIN_UUIDS = frozenset({"formation_run_id"})
 """Identifiers of what no field of this API leads to."""

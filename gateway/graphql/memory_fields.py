@@ -7,6 +7,7 @@ Source: Memory read API, The routes.
 # mypy: allow-untyped-decorators
 # The library's decorators are declared to return anything.
 
+from datetime import datetime
 from typing import Annotated, TypeVar
 
 import strawberry
@@ -26,6 +27,38 @@ Ceiling = Annotated[
         description="The most private level to be shown. What lies above does not exist for this field."
     ),
 ]
+
+Statuses = Annotated[
+    list[MemoryStatus] | None,
+    strawberry.argument(description="Only beliefs of these statuses; without it the live ones."),
+]
+BeliefTypes = Annotated[list[BeliefType] | None, strawberry.argument(description="Only beliefs of these types.")]
+Sensitivities = Annotated[
+    list[Sensitivity] | None,
+    strawberry.argument(description="Only beliefs of these sensitivities, as far as the ceiling shows them."),
+]
+Subject = Annotated[
+    str | None, strawberry.argument(description="Only beliefs about this subject, in any case of its letters.")
+]
+SessionId = Annotated[
+    strawberry.ID | None, strawberry.argument(description="Only beliefs first formed in this session.")
+]
+Text = Annotated[
+    str | None, strawberry.argument(description="Only beliefs that hold the words of at least one of these terms.")
+]
+Flagged = Annotated[
+    bool | None, strawberry.argument(description="Only beliefs that do, or do not, wait for your review.")
+]
+ConfidenceMin = Annotated[
+    float | None, strawberry.argument(description="Only beliefs of this confidence or more, from 0 to 1.")
+]
+ConfidenceMax = Annotated[
+    float | None, strawberry.argument(description="Only beliefs of this confidence or less, from 0 to 1.")
+]
+FormedAfter = Annotated[
+    datetime | None, strawberry.argument(description="Only beliefs formed at this moment or later.")
+]
+FormedBefore = Annotated[datetime | None, strawberry.argument(description="Only beliefs formed before this moment.")]
 
 
 def _given(value: Value | None) -> Value | None:
@@ -59,31 +92,17 @@ class MemoryQuery:
         before: Annotated[
             str | None, strawberry.argument(description="Go back from this cursor, towards newer beliefs.")
         ] = strawberry.UNSET,
-        statuses: Annotated[
-            list[MemoryStatus] | None,
-            strawberry.argument(description="Only beliefs of these statuses; without it the live ones."),
-        ] = strawberry.UNSET,
-        belief_types: Annotated[
-            list[BeliefType] | None, strawberry.argument(description="Only beliefs of these types.")
-        ] = strawberry.UNSET,
-        sensitivities: Annotated[
-            list[Sensitivity] | None,
-            strawberry.argument(description="Only beliefs of these sensitivities, as far as the ceiling shows them."),
-        ] = strawberry.UNSET,
-        subject: Annotated[
-            str | None,
-            strawberry.argument(description="Only beliefs about this subject, in any case of its letters."),
-        ] = strawberry.UNSET,
-        session_id: Annotated[
-            strawberry.ID | None, strawberry.argument(description="Only beliefs first formed in this session.")
-        ] = strawberry.UNSET,
-        text: Annotated[
-            str | None,
-            strawberry.argument(description="Only beliefs that hold the words of at least one of these terms."),
-        ] = strawberry.UNSET,
-        flagged: Annotated[
-            bool | None, strawberry.argument(description="Only beliefs that do, or do not, wait for your review.")
-        ] = strawberry.UNSET,
+        statuses: Statuses = strawberry.UNSET,
+        belief_types: BeliefTypes = strawberry.UNSET,
+        sensitivities: Sensitivities = strawberry.UNSET,
+        subject: Subject = strawberry.UNSET,
+        session_id: SessionId = strawberry.UNSET,
+        text: Text = strawberry.UNSET,
+        flagged: Flagged = strawberry.UNSET,
+        confidence_min: ConfidenceMin = strawberry.UNSET,
+        confidence_max: ConfidenceMax = strawberry.UNSET,
+        formed_after: FormedAfter = strawberry.UNSET,
+        formed_before: FormedBefore = strawberry.UNSET,
     ) -> MemoryConnection | None:
         """One page. The flag of the side that is not walked is asked for only where it is selected."""
         selection = MemorySelection(
@@ -95,6 +114,10 @@ class MemoryQuery:
             session_id=_given(session_id),
             text=_given(text),
             flagged=_given(flagged),
+            confidence_min=_given(confidence_min),
+            confidence_max=_given(confidence_max),
+            formed_after=_given(formed_after),
+            formed_before=_given(formed_before),
         )
         paging = MemoryPaging(first=_given(first), after=_given(after), last=_given(last), before=_given(before))
         opposite = "hasNextPage" if paging.walks_back else "hasPreviousPage"

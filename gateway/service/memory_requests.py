@@ -7,6 +7,7 @@ Source: Memory read API, GET /v1/memories; belief store decisions, Reading and E
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from gateway.service.cursors import CursorOutOfRange, MalformedCursor, decode_cursor
 from gateway.service.environment import Measures
@@ -30,7 +31,11 @@ PAGE_LIMIT_MAX = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySelection:
-    """Which beliefs are meant, as the caller wrote it. None is no filter; the default status set is the live one."""
+    """Which beliefs are meant, as the caller wrote it. None is no filter; the default status set is the live one.
+
+    Confidence is meant from `confidence_min` to `confidence_max`, both included; the moment of formation from
+    `formed_after`, included, to `formed_before`, excluded.
+    """
 
     ceiling: Sensitivity
     statuses: Collection[MemoryStatus] | None = None
@@ -40,6 +45,10 @@ class MemorySelection:
     session_id: str | None = None
     text: str | None = None
     flagged: bool | None = None
+    confidence_min: float | None = None
+    confidence_max: float | None = None
+    formed_after: datetime | None = None
+    formed_before: datetime | None = None
 
     def check_types(self) -> None:
         """Refuse what no value of the parameter can be: an empty one, and text that is not well formed."""
@@ -57,7 +66,8 @@ class MemorySelection:
         return self.session_id is not None and parse_identifier(self.session_id) is None
 
     def filter(self, owner: Owner, now: datetime) -> MemoryFilter:
-        """The store's filter. Raises MalformedRequest for a text beyond its limits."""
+        """The store's filter. Raises MalformedRequest for a text beyond its limits, and for bounds that are none."""
+        self._check_bounds()
         return MemoryFilter(
             owner=owner,
             ceiling=self.ceiling,
@@ -70,7 +80,24 @@ class MemorySelection:
             session_id=None if self.session_id is None else parse_identifier(self.session_id),
             text=_parse_text(self.text),
             flagged=self.flagged,
+            confidence_min=_exact(self.confidence_min),
+            confidence_max=_exact(self.confidence_max),
+            formed_after=self.formed_after,
+            formed_before=self.formed_before,
         )
+
+    def _check_bounds(self) -> None:
+        for name in ("confidence_min", "confidence_max"):
+            bound = getattr(self, name)
+            # No comparison with NaN holds.
+            if bound is not None and not 0 <= bound <= 1:
+                raise MalformedRequest(name, "must be from 0 to 1")
+        lowest, highest = self.confidence_min, self.confidence_max
+        if lowest is not None and highest is not None and lowest > highest:
+            raise MalformedRequest("confidence_max", "must not be less than the lowest confidence asked for")
+        start, end = self.formed_after, self.formed_before
+        if start is not None and end is not None and start >= end:
+            raise MalformedRequest("formed_before", "must be later than the first moment asked for")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +180,11 @@ def check_text(*, name: str, value: str) -> None:
     """Refuse a text with U+0000 or a lone surrogate."""
     if not well_formed(value):
         raise MalformedRequest(name, "must hold neither U+0000 nor a lone surrogate")
+
+
+def _exact(number: float | None) -> Decimal | None:
+    """The shortest decimal that reads back as this number: 0.3 is three tenths, and 0.1 + 0.2 is a little more."""
+    return None if number is None else Decimal(repr(number))
 
 
 def _parse_text(text: str | None) -> TextQuery | None:

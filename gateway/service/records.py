@@ -6,7 +6,7 @@ Source: belief store decisions, Formation (Restoring).
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -17,6 +17,7 @@ from gateway.service.errors import MalformedRequest
 from gateway.service.idempotency import check_idempotency_key
 from gateway.service.identifiers import parse_identifier
 from gateway.service.strict_json import parse_object
+from gateway.service.times import parse_time
 from store.domain.formation import Candidate
 from store.domain.journal import Event, EvidenceReference, Receipt, Rejection, Tombstone
 from store.domain.memories import INT32_MAX, MemoryRecord, check_text
@@ -40,23 +41,16 @@ from store.domain.vocabulary import (
 
 FORMAT_VERSION = 1
 LINE_BYTES_MAX = 1_048_576
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _FIELD = re.compile(r"[a-z_]{1,64}", re.ASCII)
 _WORD = r"^[a-z0-9_-]{1,64}$"
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 def _time(value: Any) -> Any:  # Any: JSON
-    if not isinstance(value, str) or not _TIME.fullmatch(value):
-        raise ValueError("must be a time with its zone, such as 2026-01-31T08:00:00.000000Z")
-    return datetime.fromisoformat(value)
-
-
-def _in_utc(value: datetime) -> datetime:
-    try:
-        return value.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("must be a time of the years 1 to 9999 in UTC") from None
+    moment = parse_time(value) if isinstance(value, str) else None
+    if moment is None:
+        raise ValueError("must be a time of the years 1 to 9999 with its zone, such as 2026-01-31T08:00:00.000000Z")
+    return moment
 
 
 def _uuid(value: Any) -> Any:  # Any: JSON
@@ -94,7 +88,7 @@ def _receipt_key(value: str) -> str:
     return value
 
 
-Time = Annotated[datetime, BeforeValidator(_time), AfterValidator(_in_utc)]
+Time = Annotated[datetime, BeforeValidator(_time)]
 Identifier = Annotated[UUID, BeforeValidator(_uuid)]
 Number = Annotated[Decimal, BeforeValidator(_number)]
 Hash = Annotated[bytes, BeforeValidator(_hash)]

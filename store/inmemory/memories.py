@@ -303,6 +303,10 @@ def _predicate(filter: MemoryFilter) -> Callable[[StoredMemory], bool]:
             and (filter.subject is None or subject_key == filter.subject)
             and (filter.session_id is None or record.source_session_id == filter.session_id)
             and (filter.flagged is None or record.flagged_for_review is filter.flagged)
+            and (filter.confidence_min is None or filter.confidence_min <= record.confidence)
+            and (filter.confidence_max is None or record.confidence <= filter.confidence_max)
+            and (filter.formed_after is None or filter.formed_after <= record.created_at)
+            and (filter.formed_before is None or record.created_at < filter.formed_before)
             and (filter.text is None or filter.text.matches(row.lexemes))
         )
 

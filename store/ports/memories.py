@@ -6,6 +6,7 @@ Every operation names the owner, and every read that is shown names the ceiling.
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple, Protocol, TypeAlias
 from uuid import UUID
@@ -76,7 +77,8 @@ class MemoryFilter:
 
     `statuses` are effective ones at `now`. `subject` is lower-cased: it asks for the raw subject when
     it starts with `person:`, else for the subject as shown. An empty `text` query matches nothing;
-    None is no filter.
+    None is no filter. Confidence is compared exactly, both bounds included; `created_at` lies at or after
+    `formed_after` and before `formed_before`.
     """
 
     owner: Owner
@@ -89,6 +91,10 @@ class MemoryFilter:
     session_id: UUID | None = None
     text: TextQuery | None = None
     flagged: bool | None = None
+    confidence_min: Decimal | None = None
+    confidence_max: Decimal | None = None
+    formed_after: datetime | None = None
+    formed_before: datetime | None = None
 
     @property
     def visible_sensitivities(self) -> frozenset[Sensitivity]:

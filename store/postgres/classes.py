@@ -33,12 +33,24 @@ class Range(Enum):
     FLAGGED = "m.flagged_for_review"
 
 
+class Bound(Enum):
+    """An end of what a value of a row `m` may be; the value is its condition, the name that of the filter's field."""
+
+    CONFIDENCE_MIN = "m.confidence >= :confidence_min"
+    CONFIDENCE_MAX = "m.confidence <= :confidence_max"
+    FORMED_AFTER = "m.created_at >= :formed_after"
+    FORMED_BEFORE = "m.created_at < :formed_before"
+
+
+_BOUNDS = {bound.name.lower(): bound for bound in Bound}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterShape:
     """What of a filter decides the text of its statement.
 
-    `subject` (the condition of a range), `types`, `flagged` and `text` are filters of single rows, beside the range.
-    `due` asks for live rows that have run out: they are expired, whether or not a sweep has written it.
+    `subject` (the condition of a range), `types`, `flagged`, `text` and `bounds` are filters of single rows, beside the
+    range. `due` asks for live rows that have run out: they are expired, whether or not a sweep has written it.
     """
 
     range: Range
@@ -46,6 +58,7 @@ class FilterShape:
     types: bool
     flagged: bool
     text: bool
+    bounds: frozenset[Bound]
     due: bool
 
     @property
@@ -73,6 +86,7 @@ def shape_of(filter: MemoryFilter) -> FilterShape:
         types=filter.belief_types is not None and chosen is not Range.BELIEF_TYPE,
         flagged=filter.flagged is not None and chosen is not Range.FLAGGED,
         text=filter.text is not None,
+        bounds=frozenset(bound for name, bound in _BOUNDS.items() if getattr(filter, name) is not None),
         due=MemoryStatus.EXPIRED in filter.statuses,
     )
 
@@ -96,6 +110,7 @@ def filter_parameters(filter: MemoryFilter) -> dict[str, object]:
         "statuses": [STATUS_CODES[status] for status in statuses],
         "belief_types": types,
         "flagged": filter.flagged,
+        **{name: getattr(filter, name) for name in _BOUNDS},
         "session": filter.session_id,
         "subject_key": None if filter.subject is None else text_key(filter.subject),
         "query": (
@@ -161,6 +176,7 @@ def row_filters(shape: FilterShape) -> str:
         conditions.append(_OF_TYPES)
     if shape.flagged:
         conditions.append(_OF_FLAG)
+    conditions += [bound.value for bound in Bound if bound in shape.bounds]
     return " and ".join(conditions)
 
 

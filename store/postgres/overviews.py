@@ -15,6 +15,9 @@ from store.postgres.predicates import owned
 from store.postgres.sessions import AnyRow
 from store.postgres.tables import IN_CLASSES
 
+# The first and the last moment that a belief can hold are stored as infinite ones, which lie in no month.
+_CREATED_AT = "least(greatest(m.created_at, '0001-01-01 UTC'), '9999-12-31 UTC')"
+
 # A row of the answer counts one value of one column: `of` is grouping()'s bit mask, in which that column's bit is 0.
 OVERVIEW = text(f"""
     select grouping(status, belief_type, sensitivity, band, month) as of, status, belief_type, sensitivity, band, month,
@@ -22,7 +25,7 @@ OVERVIEW = text(f"""
     from (
         select {EFFECTIVE_STATUS} as status, {EFFECTIVE_STATUS} in (1, 2) as live, m.belief_type, m.sensitivity,
             least(floor(m.confidence * {CONFIDENCE_BANDS}), {CONFIDENCE_BANDS - 1})::integer as band,
-            to_char(m.created_at at time zone 'UTC', 'YYYY-MM') as month,
+            to_char({_CREATED_AT} at time zone 'UTC', 'YYYY-MM') as month,
             m.flagged_for_review as flagged
         from generate_series(0, CAST(:ceiling AS integer)) visible (sensitivity) cross join lateral (
             select * from beliefs stored

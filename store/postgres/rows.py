@@ -1,6 +1,7 @@
 """Rows of beliefs and records of the domain, each made from the other."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from store.domain.memories import LINKS_SHOWN_MAX, MemoryRecord
@@ -139,17 +140,22 @@ def record_of(row: Sequence[Any]) -> MemoryRecord:  # Any: the columns above, in
         consolidation_policy_version=row[26],
         lifecycle_policy_version=row[27],
         origin_scopes=tuple(row[28]),
-        valid_from=row[29],
-        valid_to=row[30],
-        expires_at=row[31],
-        last_evidence_at=row[32],
-        last_used_at=row[33],
-        last_reinforced_at=row[34],
-        created_at=row[35],
-        updated_at=row[36],
+        valid_from=_aware(row[29]),
+        valid_to=None if row[30] is None else _aware(row[30]),
+        expires_at=None if row[31] is None else _aware(row[31]),
+        last_evidence_at=None if row[32] is None else _aware(row[32]),
+        last_used_at=None if row[33] is None else _aware(row[33]),
+        last_reinforced_at=None if row[34] is None else _aware(row[34]),
+        created_at=_aware(row[35]),
+        updated_at=_aware(row[36]),
         store_position=row[37],
         revision=row[38],
     )
+
+
+def _aware(moment: datetime) -> datetime:
+    """The driver keeps the first and the last moment there is as infinities, and reads those without a zone."""
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 _CODES: dict[str, Mapping[Any, int]] = {

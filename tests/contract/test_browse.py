@@ -1,11 +1,12 @@
 """Pages: their order, the keyset boundary, both directions, and the flag of the other side."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from store.domain.memories import MemoryRecord
-from store.domain.vocabulary import Sensitivity
+from store.domain.vocabulary import MemoryStatus, Sensitivity
 from store.ports.memories import Direction, Keyset, MemoryBrowseQuery
 from store.ports.store import Store
 from tests.factories import identifier, memory, owner
@@ -159,3 +160,29 @@ async def test_an_empty_page_still_tells_of_the_other_side(filled: Store) -> Non
     page = await browse(filled, query)
 
     assert ((), True) == (page.records, page.opposite)
+
+
+async def test_the_first_and_the_last_moment_are_read_as_they_were_kept(store: Store) -> None:
+    """A driver may keep them as infinite ones."""
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    lasting = memory(
+        "Lasts",
+        id=identifier(8),
+        store_position=8,
+        valid_from=first,
+        created_at=first,
+        updated_at=last,
+        expires_at=last,
+        last_evidence_at=last,
+        last_used_at=first,
+        last_reinforced_at=last,
+    )
+    ended = memory(
+        "Ended", id=identifier(9), store_position=9, status=MemoryStatus.SUPERSEDED, valid_from=first, valid_to=last
+    )
+    await keep(store, lasting, ended)
+
+    filter = replace(everything(ADA), statuses=frozenset(MemoryStatus))
+    page = await browse(store, MemoryBrowseQuery(filter=filter, limit=5))
+
+    assert [ended, lasting] == list(page.records)

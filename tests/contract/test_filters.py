@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -85,17 +86,28 @@ ROWS = (
     memory("of a cat", subject="Miss Puss", store_position=6),
     memory("flagged preference", belief_type=BeliefType.PREFERENCE, flagged_for_review=True, store_position=7),
     memory("retired and flagged", status=MemoryStatus.RETIRED, flagged_for_review=True, store_position=8),
+    memory("sure", confidence=Decimal("0.8"), store_position=9),
+    memory("sure preference", belief_type=BeliefType.PREFERENCE, confidence=Decimal(1), store_position=10),
+    memory("newly formed", created_at=NOW, store_position=11),
+    memory("newly formed and run out", created_at=NOW, expires_at=NOW, store_position=12),
+    memory("run out long ago", expires_at=NOW, store_position=13),
 )
 
 
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
-        ({"belief_types": frozenset({BeliefType.PREFERENCE})}, {"preference", "flagged preference"}),
+        (
+            {"belief_types": frozenset({BeliefType.PREFERENCE})},
+            {"preference", "flagged preference", "sure preference"},
+        ),
         ({"belief_types": frozenset({BeliefType.RELATIONSHIP})}, set()),
         ({"belief_types": frozenset()}, set()),
         ({"flagged": True}, {"flagged", "flagged preference"}),
-        ({"flagged": False}, {"plain", "preference", "internal", "elsewhere", "of a cat"}),
+        (
+            {"flagged": False, "formed_before": NOW, "confidence_max": Decimal("0.5")},
+            {"plain", "preference", "internal", "elsewhere", "of a cat"},
+        ),
         ({"flagged": True, "belief_types": frozenset({BeliefType.FACT})}, {"flagged"}),
         ({"flagged": True, "statuses": frozenset({MemoryStatus.RETIRED})}, {"retired and flagged"}),
         ({"sensitivities": frozenset({Sensitivity.INTERNAL})}, {"internal"}),
@@ -106,11 +118,26 @@ ROWS = (
         ({"session_id": identifier(99)}, set()),
         ({"subject": "miss puss"}, {"of a cat"}),
         ({"subject": "miss puss", "session_id": OTHER_SESSION}, set()),
-        ({"text": text("preference")}, {"preference", "flagged preference"}),
+        ({"text": text("preference")}, {"preference", "flagged preference", "sure preference"}),
         ({"text": text("preference"), "flagged": True}, {"flagged preference"}),
         ({"text": text("puss retired")}, {"of a cat"}),
         ({"statuses": frozenset(MemoryStatus), "text": text("puss retired")}, {"of a cat", "retired and flagged"}),
         ({"statuses": frozenset()}, set()),
+        ({"confidence_min": Decimal("0.8")}, {"sure", "sure preference"}),
+        ({"confidence_min": Decimal("0.8"), "belief_types": frozenset({BeliefType.FACT})}, {"sure"}),
+        ({"confidence_min": Decimal("0.9"), "confidence_max": Decimal("0.8")}, set()),
+        ({"confidence_min": Decimal("0.8"), "text": text("preference")}, {"sure preference"}),
+        ({"confidence_min": Decimal("0.8"), "text": text("preference"), "session_id": SESSION}, {"sure preference"}),
+        ({"confidence_max": Decimal("0.8"), "flagged": True}, {"flagged", "flagged preference"}),
+        ({"formed_after": NOW}, {"newly formed"}),
+        ({"formed_after": NOW, "confidence_min": Decimal("0.8")}, set()),
+        ({"formed_before": NOW, "flagged": True}, {"flagged", "flagged preference"}),
+        ({"formed_after": NOW, "text": text("formed plain")}, {"newly formed"}),
+        ({"formed_after": NOW, "statuses": frozenset({MemoryStatus.EXPIRED})}, {"newly formed and run out"}),
+        (
+            {"formed_after": NOW, "statuses": frozenset({MemoryStatus.EXPIRED}), "text": text("run")},
+            {"newly formed and run out"},
+        ),
     ],
 )
 async def test_filters_unite_within_a_kind_and_intersect_across_kinds(
@@ -214,3 +241,49 @@ async def test_a_text_query_without_any_term_matches_nothing(store: Store) -> No
 
     assert [] == await selected(store, nothing)
     assert 0 == await ask(store, lambda snapshot: snapshot.memories.count(nothing))
+
+
+@pytest.mark.parametrize(
+    ("bound", "is_below", "is_above"),
+    [
+        ("0.3", True, True),
+        ("0.300", True, True),
+        ("0.30000000000000004", True, False),
+        ("0.299999999999999", False, True),
+        ("0.299", False, True),
+        ("0.301", True, False),
+        ("5E-324", False, True),
+        ("-0.0", False, True),
+        ("1", True, False),
+    ],
+)
+async def test_a_confidence_is_compared_exactly(store: Store, bound: str, is_below: bool, is_above: bool) -> None:
+    record = memory(confidence=Decimal("0.300"))
+    await keep(store, record)
+
+    below = await selected(store, replace(everything(ADA), confidence_max=Decimal(bound)))
+    above = await selected(store, replace(everything(ADA), confidence_min=Decimal(bound)))
+
+    assert ([record] if is_below else [], [record] if is_above else []) == (below, above)
+
+
+@pytest.mark.parametrize(
+    ("moment", "is_before", "is_after"),
+    [
+        (NOW - MICROSECOND, False, True),
+        (NOW, False, True),
+        (NOW + MICROSECOND, True, False),
+        (datetime.min.replace(tzinfo=UTC), False, True),
+        (datetime.max.replace(tzinfo=UTC), True, False),
+    ],
+)
+async def test_a_belief_is_formed_after_its_own_moment_and_not_before_it(
+    store: Store, moment: datetime, is_before: bool, is_after: bool
+) -> None:
+    record = memory(created_at=NOW)
+    await keep(store, record)
+
+    before = await selected(store, replace(everything(ADA), formed_before=moment))
+    after = await selected(store, replace(everything(ADA), formed_after=moment))
+
+    assert ([record] if is_before else [], [record] if is_after else []) == (before, after)

@@ -12,7 +12,8 @@ from store.domain.vocabulary import BeliefType, MemoryStatus, Sensitivity
 from store.ports.memories import MemoryFilter
 from store.ports.store import Store
 from tests.factories import NOW, memory, owner
-from tests.worlds import ask, everything, keep
+from tests.strategies import CONFIDENCES, CREATIONS
+from tests.worlds import ask, charted, everything, keep
 
 ADA = owner()
 
@@ -110,3 +111,24 @@ async def test_each_number_is_the_count_of_its_query(store: Store, ceiling: Sens
         store, [replace(live, sensitivities=frozenset({each})) for each in Sensitivity]
     )
     assert [overview.flagged] == await counts_of(store, [replace(live, flagged=True)])
+
+
+@pytest.mark.parametrize("ceiling", Sensitivity)
+async def test_each_band_and_month_is_the_count_of_its_filter(store: Store, ceiling: Sensitivity) -> None:
+    ends = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+    moments = (*CREATIONS, *ends)
+    await keep(
+        store,
+        *(
+            memory(confidence=confidence, sensitivity=sensitivity, created_at=moments[number % len(moments)])
+            for number, confidence in enumerate(CONFIDENCES)
+            for sensitivity in Sensitivity
+        ),
+        memory(confidence=Decimal("0.4"), status=MemoryStatus.RETIRED),
+        memory(confidence=Decimal("0.4"), expires_at=NOW),
+    )
+    overview = await overview_of(store, ceiling)
+
+    assert len(overview.months) == len(moments)
+    assert sum(overview.confidence_bands.values()) == sum(overview.months.values())
+    assert overview == await ask(store, lambda snapshot: charted(snapshot, everything(ADA, ceiling=ceiling)))

@@ -91,6 +91,7 @@ async def test_strangers_may_do_what_the_settings_say_and_are_traced(
         "cors_origins": ORIGIN,
         "trusted_proxies": "127.0.0.0/8",
         "rate_limit_failed_authentications_per_minute": "3",
+        "browser_enabled": "false",
     }
     async with place.serving(database_url=own_database_url, **settings) as server:
         trusted = {"documentId": f"sha256:{hash_of(SCHEMA)}"}
@@ -98,6 +99,7 @@ async def test_strangers_may_do_what_the_settings_say_and_are_traced(
             told = (await stranger.post("/graphql", json=trusted)).json()
             [refused] = (await client.post("/graphql", json={"query": "{ viewer { scopes } }"})).json()["errors"]
             shown = await client.get(LIST, headers={"origin": ORIGIN})
+            page = await stranger.get("/")
             # Public introspection counted as one request of no credential, of the address that asked.
             statuses = [await status_without_credential(server, "192.0.2.1") for _ in range(4)]
             elsewhere = await status_without_credential(server, "192.0.2.2")
@@ -105,6 +107,7 @@ async def test_strangers_may_do_what_the_settings_say_and_are_traced(
     assert {"__schema": {"queryType": {"name": "Query"}}} == told["data"]
     assert "PERSISTED_QUERY_NOT_FOUND" == refused["extensions"]["classification"]
     assert ORIGIN == shown.headers["access-control-allow-origin"]
+    assert 404 == page.status_code
     assert ([401, 401, 401, 429], 401) == (statuses, elsewhere)
     assert {"/v1/traces"} == {path for path, _ in collector.received}
     spans = b"".join(content for _, content in collector.received)

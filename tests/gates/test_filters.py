@@ -2,14 +2,16 @@
 
 import itertools
 from collections.abc import Callable, Mapping
+from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
 from store.domain.lexical import lexical_query_terms, lexical_text_matches, record_lexemes
 from store.domain.memories import MemoryRecord
 from store.domain.vocabulary import LIVE_STATUSES, BeliefType, MemoryStatus
-from tests.factories import OTHER_SESSION, SESSION, memory, owner
-from tests.parity.clients import Transport
+from tests.factories import NOW, OTHER_SESSION, SESSION, memory, owner
+from tests.parity.clients import GraphQLTransport, Transport
 
 STATEMENTS = (
     "Keeps a rowing boat",
@@ -31,6 +33,7 @@ TEXTS = (
     "ada",
     "7",
 )
+THIRD_DAY = NOW + timedelta(days=3)
 Predicate = Callable[[MemoryRecord], bool]
 
 
@@ -64,6 +67,18 @@ FILTERS: Mapping[str, list[tuple[object, Predicate]]] = {
     ],
     "text": [(text, has_text(text)) for text in TEXTS],
 }
+GRAPHQL_FILTERS: Mapping[str, list[tuple[object, Predicate]]] = {
+    "confidence_min": [
+        (0.3, lambda record: record.confidence >= Decimal("0.3")),
+        (0.1 + 0.2, lambda record: record.confidence > Decimal("0.3")),
+    ],
+    "confidence_max": [(0.7, lambda record: record.confidence <= Decimal("0.7"))],
+    "formed_after": [(f"{NOW:%Y-%m-%dT%H:%M:%S}Z", lambda record: record.created_at >= NOW)],
+    "formed_before": [
+        (f"{NOW + timedelta(days=3, hours=1):%Y-%m-%dT%H:%M:%S}+01:00", lambda record: record.created_at < THIRD_DAY)
+    ],
+}
+"""Those that REST has no parameters for."""
 
 
 def corpus() -> list[MemoryRecord]:
@@ -81,6 +96,8 @@ def corpus() -> list[MemoryRecord]:
             belief_type=belief_type,
             source_session_id=(SESSION, OTHER_SESSION)[number // 2 % 2],
             flagged_for_review=number % 3 == 0,
+            confidence=Decimal(number % 11) / 10,
+            created_at=NOW + timedelta(days=number % 7 - 2),
         )
         for number, (status, belief_type, statement) in enumerate(choices)
     ]
@@ -90,7 +107,8 @@ def corpus() -> list[MemoryRecord]:
 async def test_every_filter_selects_the_documented_set_and_composes(transport: Transport) -> None:
     kept = (await transport.gateway.keep(*corpus()))[::-1]
     secret = await transport.gateway.secret(owner())
-    named = [[(name, value, rule) for value, rule in values] for name, values in FILTERS.items()]
+    filters = {**FILTERS, **(GRAPHQL_FILTERS if isinstance(transport, GraphQLTransport) else {})}
+    named = [[(name, value, rule) for value, rule in values] for name, values in filters.items()]
     asked = [
         [],
         *([each] for values in named for each in values),

@@ -24,7 +24,7 @@ from store.ports.memories import MemoryBrowseQuery, MemoryFilter, encoded_page
 from store.ports.store import Snapshot, Store
 from tests.factories import NOW, identifier, memory, owner
 from tests.strategies import IDS, OWNERS, WORLDS_MAX, memory_browse_queries, row_shapes, worlds
-from tests.worlds import ask, browse, collected, everything, keep
+from tests.worlds import ask, browse, charted, collected, everything, keep
 
 pytestmark = pytest.mark.postgres
 
@@ -56,7 +56,8 @@ async def answers(snapshot: Snapshot, queries: Sequence[MemoryBrowseQuery], owne
         told += [
             each,
             ceiling,
-            await reads.overview(each, ceiling=ceiling, now=NOW),
+            (overview := await reads.overview(each, ceiling=ceiling, now=NOW)),
+            overview == await charted(snapshot, everything(each, ceiling=ceiling)),
             await reads.find_many(each, IDS, ceiling=ceiling),
             dict(await reads.find_superseded(each, IDS, ceiling=ceiling)),
         ]
@@ -81,6 +82,8 @@ async def test_generated_questions_are_answered_alike(
 
     expected = await ask(inmemory, lambda snapshot: answers(snapshot, asked, owners))
 
+    # Whether an overview is the counts of its filters.
+    assert not any(told is False for told in expected)
     assert expected == await ask(postgres_store, lambda snapshot: answers(snapshot, asked, owners))
 
 

@@ -8,6 +8,8 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
 from itertools import product
 from typing import Any
 from uuid import UUID
@@ -150,11 +152,13 @@ FILTERS: dict[str, tuple[dict[str, Any], str, int]] = {
     "subject key": ({"subject": "person:1"}, "beliefs_by_subject", 1),
     "review queue of a type": ({"flagged": True, "belief_types": TYPES}, "beliefs_flagged", 1),
     "session and text": ({"session_id": SESSION, "text": TextQuery.parse("every")}, "beliefs_by_session", 1),
+    "confidence": ({"confidence_min": Decimal("0.4"), "confidence_max": Decimal("0.599")}, "beliefs_by_class", 1),
+    "formation": ({"formed_after": NOW - timedelta(days=31), "formed_before": NOW}, "beliefs_by_class", 1),
     "retired": ({"statuses": frozenset({MemoryStatus.RETIRED})}, "beliefs_by_class", 1),
     "expired": ({"statuses": frozenset({MemoryStatus.EXPIRED})}, "beliefs_by_class", 1),
     "all": ({"statuses": frozenset(MemoryStatus)}, "beliefs_by_class", 1),
 }
-ROW_FILTERED = frozenset({"review queue of a type", "session and text"})
+ROW_FILTERED = frozenset({"review queue of a type", "session and text", "confidence", "formation"})
 PLACES = (None, 0.5, 0.001)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from gateway.service.cursors import encode_cursor
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import MemoryStatus, Sensitivity
-from tests.factories import NOW, identifier, memory, owner
+from tests.factories import FORMED_AT, NOW, identifier, memory, owner
 
 PRINCIPALS = (owner("ada"), owner("bo"), owner("ada", tenant="inland"))
 _NAMES = ("Quillon", "Brimsel", "Tarvock")
@@ -47,7 +48,12 @@ def belongings(number: int) -> Belongings:
     ids = [identifier(100 * (number + 1) + index) for index in range(5)]
     # A link to a belief of each of the others too, as no path makes one.
     strangers = [identifier(100 * (other + 1)) for other in range(len(PRINCIPALS)) if other != number]
-    shared: dict[str, Any] = {"owner": whose, "source_session_id": session}
+    shared: dict[str, Any] = {
+        "owner": whose,
+        "source_session_id": session,
+        "confidence": Decimal(number) / 4,
+        "created_at": FORMED_AT + timedelta(days=number),
+    }
     times = ("last_evidence_at", "last_used_at", "last_reinforced_at", "expires_at", "valid_to")
     whole: dict[str, Any] = {time: NOW + timedelta(days=1) for time in times} | {
         "flagged_for_review": True,

@@ -9,6 +9,8 @@ Source: belief store decisions, Review and delete.
 import random
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -18,11 +20,12 @@ import pytest
 from gateway.observability.exchanges import ExchangeReports
 from gateway.observability.metrics import GatewayMetrics
 from gateway.service.cursors import encode_cursor
+from store.domain.encodings import wire_time
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import BeliefType, MemoryStatus, Polarity, ReviewOutcome, Sensitivity, within
 from store.postgres.store import PostgresStore
-from tests.factories import OTHER_SESSION, SESSION, identifier, memory, owner
+from tests.factories import FORMED_AT, OTHER_SESSION, SESSION, identifier, memory, owner
 from tests.gateways import Gateway, serving
 from tests.outsiders.watching import watching
 from tests.worlds import keep
@@ -38,9 +41,11 @@ FIELDS = (
 )
 PAGE = (
     "query($ceiling: Sensitivity!, $first: Int, $after: String, $last: Int, $before: String, $text: String, "
-    "$statuses: [MemoryStatus!], $sensitivities: [Sensitivity!], $subject: String, $flagged: Boolean) { memories("
+    "$statuses: [MemoryStatus!], $sensitivities: [Sensitivity!], $subject: String, $flagged: Boolean, "
+    "$confidenceMin: Float, $confidenceMax: Float, $formedAfter: DateTime, $formedBefore: DateTime) { memories("
     "ceiling: $ceiling, first: $first, after: $after, last: $last, before: $before, text: $text, statuses: $statuses, "
-    "sensitivities: $sensitivities, subject: $subject, flagged: $flagged) "
+    "sensitivities: $sensitivities, subject: $subject, flagged: $flagged, confidenceMin: $confidenceMin, "
+    "confidenceMax: $confidenceMax, formedAfter: $formedAfter, formedBefore: $formedBefore) "
     "{ totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor "
     f"node {{ {FIELDS} }} }} }} }}"
 )
@@ -80,6 +85,8 @@ def script(seed: int, whose: Owner) -> list[MemoryRecord]:
             conflicts_with=tuple(sorted(chance.sample(others, chance.randrange(4)))),
             superseded_by=chance.choice(others) if status is MemoryStatus.SUPERSEDED else None,
             source_session_id=chance.choice([SESSION, OTHER_SESSION]),
+            confidence=Decimal(number % 6) / 5,
+            created_at=FORMED_AT + timedelta(days=number % 4),
             scope=str(number),
         )
         records.append(replace(record, store_position=number + 1))
@@ -146,6 +153,9 @@ def pages(cursors: list[str]) -> Iterator[Mapping[str, object]]:
     yield from ({"text": word, "statuses": everything} for word in (*WORDS, "rows bees", "3"))
     yield from ({"subject": subject} for subject in SUBJECTS)
     yield from ({"flagged": flagged, "statuses": everything} for flagged in (True, False))
+    yield from ({name: each / 5} for name in ("confidenceMin", "confidenceMax") for each in range(6))
+    for name in ("formedAfter", "formedBefore"):
+        yield from ({name: wire_time(FORMED_AT + timedelta(days=day)), "statuses": everything} for day in range(5))
     yield from ({"sensitivities": [each.name], "statuses": everything} for each in Sensitivity)
     for cursor in cursors:
         yield {"first": 2, "after": cursor, "statuses": everything}

@@ -13,6 +13,7 @@ import pytest
 from graphql import GraphQLInputObjectType, GraphQLSchema, get_named_type
 
 from gateway.rest.openapi import openapi_document
+from store.domain.encodings import wire_time
 from store.domain.vocabulary import BeliefType, MemoryStatus, ReviewOutcome, Sensitivity
 from store.inmemory.store import InMemoryStore
 from store.ports.store import Store
@@ -42,6 +43,8 @@ LEVELS = named(*members(Sensitivity))
 IDS: Values = lambda theirs: [theirs.ids[0], theirs.ids[-1], str(theirs.session)]  # noqa: E731
 CURSORS: Values = lambda theirs: [theirs.cursors[0], theirs.cursors[-1]]  # noqa: E731
 TEXTS: Values = lambda theirs: [theirs.name.upper(), f"{theirs.name} sails"]  # noqa: E731
+CONFIDENCES: Values = lambda theirs: [float(theirs.records[0].confidence)]  # noqa: E731
+MOMENTS: Values = lambda theirs: [wire_time(theirs.records[0].created_at)]  # noqa: E731
 
 ARGUMENTS: Mapping[str, Values] = {
     "Query.memories.ceiling": LEVELS,
@@ -56,6 +59,10 @@ ARGUMENTS: Mapping[str, Values] = {
     "Query.memories.sessionId": IDS,
     "Query.memories.text": TEXTS,
     "Query.memories.flagged": named(True, False),
+    "Query.memories.confidenceMin": CONFIDENCES,
+    "Query.memories.confidenceMax": CONFIDENCES,
+    "Query.memories.formedAfter": MOMENTS,
+    "Query.memories.formedBefore": MOMENTS,
     "Query.memory.id": IDS,
     "Query.memory.ceiling": LEVELS,
     "Query.memoryOverview.ceiling": LEVELS,

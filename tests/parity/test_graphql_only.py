@@ -4,6 +4,8 @@ Source: belief store decisions, Reading (GRAPHQL_ONLY).
 """
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -48,6 +50,26 @@ GRAPHQL_ONLY = {
         expected=nodes(RIVAL),
         parameters=("before",),
     ),
+    "confidenceMin": Beyond(
+        field="memories(ceiling: INTERNAL, confidenceMin: 0.8) { nodes { id } }",
+        expected=nodes(RIVAL),
+        parameters=("confidence_min", "confidenceMin"),
+    ),
+    "confidenceMax": Beyond(
+        field="memories(ceiling: INTERNAL, confidenceMax: 0.799) { nodes { id } }",
+        expected=nodes(NEW),
+        parameters=("confidence_max", "confidenceMax"),
+    ),
+    "formedAfter": Beyond(
+        field='memories(ceiling: INTERNAL, formedAfter: "2026-06-01T02:00:00+02:00") { nodes { id } }',
+        expected=nodes(RIVAL),
+        parameters=("formed_after", "formedAfter"),
+    ),
+    "formedBefore": Beyond(
+        field='memories(ceiling: INTERNAL, formedBefore: "2026-06-01T00:00:00Z") { nodes { id } }',
+        expected=nodes(NEW),
+        parameters=("formed_before", "formedBefore"),
+    ),
     "totalCount": Beyond(
         field="memories(ceiling: INTERNAL, first: 1) { totalCount }",
         expected={"totalCount": 2},
@@ -89,7 +111,14 @@ async def fill(gateway: Gateway) -> None:
     await gateway.keep(
         memory("Old", id=OLD, status=MemoryStatus.SUPERSEDED, superseded_by=NEW),
         memory("New", id=NEW, conflicts_with=(RIVAL, SECRET)),
-        memory("Rival", id=RIVAL, conflicts_with=(NEW,), flagged_for_review=True),
+        memory(
+            "Rival",
+            id=RIVAL,
+            conflicts_with=(NEW,),
+            flagged_for_review=True,
+            confidence=Decimal("0.8"),
+            created_at=datetime(2026, 6, 1, tzinfo=UTC),
+        ),
         memory("Secret", id=SECRET, sensitivity=Sensitivity.RESTRICTED, conflicts_with=(NEW,)),
     )
 

@@ -166,6 +166,8 @@ class World:
             "flagged": every(flagged=True),
             "text": every(text="bees kai"),
             "subject": every(subject="Unnamed person", statuses=STORED_STATUSES),
+            "sure": every(confidence_min=0.5, confidence_max=0.9),
+            "formed": every(formed_after=NOW + timedelta(hours=2), formed_before=NOW + timedelta(hours=6)),
         }
 
 

@@ -96,6 +96,10 @@ def _request(arguments: Mapping[str, Any]) -> tuple[MemorySelection, MemoryPagin
         session_id=arguments.get("sessionId"),
         text=arguments.get("text"),
         flagged=arguments.get("flagged"),
+        confidence_min=arguments.get("confidenceMin"),
+        confidence_max=arguments.get("confidenceMax"),
+        formed_after=arguments.get("formedAfter"),
+        formed_before=arguments.get("formedBefore"),
     )
     paging = MemoryPaging(
         first=arguments.get("first"),

@@ -27,6 +27,28 @@ def memories(arguments: str, selection: str = COUNT) -> str:
         (memories("ceiling: PUBLIC, first: 99999999999"), {}, "first must be of type Int"),
         (memories(f"ceiling: PUBLIC, first: {'9' * 4_400}"), {}, "first must be of type Int"),
         (memories("ceiling: PUBLIC, flagged: 1"), {}, "flagged must be of type Boolean"),
+        (memories('ceiling: PUBLIC, confidenceMin: "0.5"'), {}, "confidenceMin must be of type Float"),
+        ("query($n: Float) " + memories("ceiling: PUBLIC, confidenceMax: $n"), {"n": SECRET}, "$n must be of type"),
+        (memories(f'ceiling: PUBLIC, formedAfter: "{SECRET}"'), {}, "formedAfter must be of type DateTime"),
+        (memories('ceiling: PUBLIC, formedAfter: "2026-01-01T00:00:00"'), {}, "formedAfter must be of type DateTime"),
+        (memories('ceiling: PUBLIC, formedBefore: "2026-01-01"'), {}, "formedBefore must be of type DateTime"),
+        (memories("ceiling: PUBLIC, formedBefore: 1767225600"), {}, "formedBefore must be of type DateTime"),
+        (memories("ceiling: PUBLIC, formedBefore: [NEVER]"), {}, "formedBefore must be of type DateTime"),
+        (
+            "query($t: DateTime) " + memories("ceiling: PUBLIC, formedBefore: $t"),
+            {"t": "0001-01-01T00:00:00+01:00"},
+            "$t must be of type DateTime",
+        ),
+        (
+            "query($t: DateTime) " + memories("ceiling: PUBLIC, formedAfter: $t"),
+            {"t": 1},
+            "$t must be of type DateTime",
+        ),
+        (
+            f'query($t: DateTime = "{SECRET}") ' + memories("ceiling: PUBLIC, formedAfter: $t"),
+            {},
+            "$t must be of type DateTime",
+        ),
         (
             memories(f"ceiling: {SECRET}"),
             {},
@@ -104,10 +126,21 @@ async def test_a_refused_document_names_the_place_and_not_the_value(
         ("ceiling: PUBLIC, beliefTypes: []", "beliefTypes must not be empty"),
         ('ceiling: PUBLIC, sessionId: ""', "sessionId must not be empty"),
         (f'ceiling: PUBLIC, text: "{"x" * 1_025}"', "text must"),
+        ("ceiling: PUBLIC, confidenceMin: -0.001", "confidenceMin must be from 0 to 1"),
+        ("ceiling: PUBLIC, confidenceMin: 1.0000000000000002", "confidenceMin must be from 0 to 1"),
+        (f"ceiling: PUBLIC, confidenceMax: {'9' * 400}", "confidenceMax must be from 0 to 1"),
+        ("ceiling: PUBLIC, confidenceMin: 0.5, confidenceMax: 0.499", "confidenceMax must not be less than"),
+        (
+            'ceiling: PUBLIC, formedAfter: "2026-01-01T00:00:00Z", formedBefore: "2026-01-01T01:00:00+01:00"',
+            "formedBefore must be later than",
+        ),
     ],
 )
-async def test_a_rule_of_the_service_speaks_of_the_schemas_names(client: Client, arguments: str, message: str) -> None:
-    response = await client.post(memories(arguments))
+@pytest.mark.parametrize("selection", [COUNT, "nodes { id }"])
+async def test_a_rule_of_the_service_speaks_of_the_schemas_names(
+    client: Client, arguments: str, message: str, selection: str
+) -> None:
+    response = await client.post(memories(arguments, selection))
     assert 200 == response.status_code
     [error] = response.json()["errors"]
     assert {"memories": None} == response.json()["data"]

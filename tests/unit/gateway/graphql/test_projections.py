@@ -16,6 +16,7 @@ from strawberry.schema.config import StrawberryConfig
 from gateway.graphql.exposure import SCALARS
 from gateway.graphql.fast.executor import ProjectingExecutor
 from gateway.graphql.fast.projection_plans import PLANS_MAX
+from gateway.graphql.schema import SilentSchema
 from tests.unit.gateway.graphql.things import (
     BAD,
     GOOD,
@@ -120,7 +121,7 @@ class OnlyRoots(ProjectingExecutor):
 
 
 async def test_attributes_are_shown_without_the_library() -> None:
-    schema = strawberry.Schema(Query, config=StrawberryConfig(scalar_map=SCALARS), execution_context_class=OnlyRoots)
+    schema = SilentSchema(Query, config=StrawberryConfig(scalar_map=SCALARS), execution_context_class=OnlyRoots)
     shown = f"{EVERYTHING} __typename child {{ id }}"
     document = parse(f"{{ many {{ {shown} children {{ {shown} }} }} one {{ {shown} others {{ {shown} }} }} }}")
     family = thing(child=thing(), children=listed(thing(), thing()), others=listed(thing(), lambda _: None))
@@ -185,7 +186,7 @@ async def executed(query: str, root: object, types: type, config: StrawberryConf
     """What both executors make of a query, without rules."""
     results = []
     for executor in (None, ProjectingExecutor):
-        schema = strawberry.Schema(types, config=config, execution_context_class=executor)
+        schema = SilentSchema(types, config=config, execution_context_class=executor)
         result: Any = experimental_execute_incrementally(
             schema._schema,
             parse(query),

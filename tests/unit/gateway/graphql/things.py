@@ -20,6 +20,7 @@ from strawberry.schema.config import StrawberryConfig
 
 from gateway.graphql.exposure import SCALARS
 from gateway.graphql.fast.executor import ProjectingExecutor
+from gateway.graphql.schema import SilentSchema
 
 
 @strawberry.enum
@@ -95,7 +96,7 @@ class Query:
 
 
 PLAIN, PROJECTED = (
-    strawberry.Schema(Query, config=StrawberryConfig(scalar_map=SCALARS), execution_context_class=executor)
+    SilentSchema(Query, config=StrawberryConfig(scalar_map=SCALARS), execution_context_class=executor)
     for executor in (None, ProjectingExecutor)
 )
 

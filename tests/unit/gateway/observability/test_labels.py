@@ -22,6 +22,8 @@ from gateway.observability.open_telemetry import OpenTelemetryTraces
 from gateway.observability.traced_store import TracedStore
 from gateway.rest.operations import MEMORY_OPERATIONS
 from gateway.service.errors import ErrorCode
+from gateway.web.browser import MemoryBrowser
+from gateway.web.pages import Pages
 from store.domain.vocabulary import Sensitivity
 from store.inmemory.store import InMemoryStore
 from tests.factories import memory, owner
@@ -30,7 +32,8 @@ from tests.gateways import Gateway, serving
 WORD = "quixzorble"
 """Stands in everything that a caller can send, and in the belief itself."""
 TRUSTED = "query TrustedPage { memories(ceiling: RESTRICTED) { nodes { id subject statement } } }"
-ROUTES = {operation.path for operation in MEMORY_OPERATIONS} | {"/graphql", "/livez", "/readyz", "/openapi.json"}
+FIXED_ROUTES = {"/graphql", "/livez", "/readyz", "/openapi.json", "/", "/browser/{release}/{name}"}
+ROUTES = {operation.path for operation in MEMORY_OPERATIONS} | FIXED_ROUTES
 CLOSED: Mapping[tuple[str, str], set[str]] = {
     ("operations", "operation"): {"list", "detail", "overview", "review", "delete"},
     ("operations", "outcome"): {"ok", *ErrorCode},
@@ -99,6 +102,7 @@ async def watched(*, memory_surface: bool = True) -> AsyncIterator[Watched]:
         count_document=metrics.document,
         trusted=TrustedDocuments({hash_of(TRUSTED): TRUSTED} if memory_surface else {}),
         policy=Policy(rate_limits=limits),
+        pages=Pages(browser=MemoryBrowser()),
     ) as gateway:
         yield Watched(gateway, metrics, exporter)
         await limits.close()
@@ -132,6 +136,8 @@ async def provoke(on: Watched) -> None:
     await on.ask("GET", f"{one}?ceiling=restricted")
     await on.ask("GET", f"/v1/memories/{WORD}?ceiling=public")
     await on.ask("GET", f"/{WORD}?{WORD}={WORD}")
+    await on.ask("GET", f"/?{WORD}={WORD}")
+    await on.ask("GET", f"/browser/{WORD}/{WORD}/{WORD}.js")
     await on.ask(WORD.upper(), "/v1/memories")
     review = {"headers": {"idempotency-key": WORD}, "json": {"outcome": "dismiss"}}
     await on.ask("POST", f"{one}/review?ceiling=restricted", **review)

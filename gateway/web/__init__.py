@@ -1,0 +1,1 @@
+"""The pages for people: the memory browser, and GraphiQL for developers; both are clients of the API."""

@@ -1,0 +1,227 @@
+// @ts-check
+/** One belief with everything that is known of it, in words, and what can be done about it. */
+import { ApiError } from '../api.js';
+import { html } from '../dom.js';
+import { icon } from '../icons.js';
+import { text } from '../texts.js';
+import { isKeptHere, isLive, sureText } from '../wording.js';
+import { factSections } from './memory-facts.js';
+import { metaLine, sensitivityBadge } from './memory-row.js';
+import { reviewActions } from './review-actions.js';
+import { errorState } from './state-panel.js';
+import './validity-timeline.js';
+
+/**
+ * @typedef {object} DetailContext
+ * @property {(name: string, variables: object, options: object) => Promise<any>} ask
+ * @property {string} ceiling
+ * @property {boolean} canWrite
+ * @property {boolean} writesUnsupported
+ * @property {(id: string) => boolean} isBusy
+ * @property {(id: string) => string} linkTo another belief
+ * @property {(session: string) => string} sessionLink everything first learned in a session
+ * @property {() => void} onClose
+ */
+
+class MemoryDetail extends HTMLElement {
+  /** @type {any} */
+  memory = null;
+  id = '';
+  abort = new AbortController();
+
+  /** Shows a belief, fetched anew if it is another one. @param {string} id @param {DetailContext} context */
+  show(id, context) {
+    const same = this.id === id && this.context?.ceiling === context.ceiling;
+    this.context = context;
+    if (same && this.memory) this.#draw();
+    else if (!same) void this.load(id);
+  }
+
+  /** Forgets what is shown. */
+  clear() {
+    this.abort.abort();
+    this.id = '';
+    this.memory = null;
+    this.replaceChildren();
+  }
+
+  /** Fetches the belief; what is shown of it stays until the answer is there. @param {string} id */
+  async load(id = this.id) {
+    const { ask, ceiling } = /** @type {DetailContext} */ (this.context);
+    this.abort.abort();
+    this.abort = new AbortController();
+    const { signal } = this.abort;
+    if (id !== this.id) {
+      this.memory = null;
+      this.id = id;
+      this.#showState({ state: 'loading', title: text('state.loading') });
+    }
+    try {
+      const { memory } = await ask('MemoryDetail', { id, ceiling: ceiling.toUpperCase() }, { signal });
+      if (signal.aborted) return;
+      if (!memory) throw new ApiError('not_found');
+      this.memory = memory;
+      this.error = null;
+      this.#draw();
+    } catch (error) {
+      if (signal.aborted) return;
+      const known = error instanceof ApiError ? error : new ApiError('failed');
+      this.memory = null;
+      this.error = known;
+      this.#showState(errorState(known, () => this.#again()));
+    }
+  }
+
+  get failedOffline() {
+    return this.error?.kind === 'offline';
+  }
+
+  focusHeading() {
+    /** @type {HTMLElement | null} */ (this.querySelector('.detail-heading'))?.focus({ preventScroll: true });
+  }
+
+  #again() {
+    const { id } = this;
+    this.id = '';
+    void this.load(id);
+  }
+
+  /** @param {import('./state-panel.js').PanelState} state */
+  #showState(state) {
+    this.dataset.testid = 'memory.detail';
+    const panel = html('state-panel');
+    this.replaceChildren(this.#bar(), panel);
+    panel.show(state);
+  }
+
+  #bar() {
+    return html(
+      'div',
+      { class: 'detail-bar' },
+      html(
+        'button',
+        {
+          type: 'button',
+          class: 'button quiet',
+          testid: 'detail.back',
+          onclick: () => this.context?.onClose(),
+        },
+        icon('back'),
+        text('detail.back'),
+      ),
+    );
+  }
+
+  #draw() {
+    const { memory } = this;
+    const context = /** @type {DetailContext} */ (this.context);
+    const scrolled = this.scrollTop;
+    const hadFocus = this.contains(document.activeElement);
+    this.dataset.testid = 'memory.detail';
+    const timeline = html('validity-timeline');
+    timeline.memory = memory;
+    this.replaceChildren(
+      this.#bar(),
+      html(
+        'article',
+        { class: 'detail-body' },
+        heading(memory),
+        notices(memory),
+        this.#correction(memory, context),
+        linked('detail.conflicts', memory.conflictsWithMemories, context, 'detail.conflicts_help'),
+        linked('detail.superseded_by', memory.supersededByMemory ? [memory.supersededByMemory] : [], context),
+        linked('detail.supersedes', memory.supersedes, context),
+        html('section', { class: 'detail-section' }, html('h3', {}, text('detail.timeline')), timeline),
+        ...factSections(memory, context),
+      ),
+    );
+    this.scrollTop = scrolled;
+    if (hadFocus) this.focusHeading();
+  }
+
+  /** @param {any} memory @param {DetailContext} context */
+  #correction(memory, context) {
+    if (!context.canWrite) {
+      const words = context.writesUnsupported ? 'act.unsupported' : 'act.read_only';
+      return html('p', { class: 'read-only', testid: 'writes.off' }, icon('lock'), text(words));
+    }
+    const actions = reviewActions({
+      memory,
+      busy: context.isBusy(memory.id),
+      onAct: (kind) => this.dispatchEvent(new CustomEvent('act', { bubbles: true, detail: { kind, memories: [memory] } })),
+    });
+    return html('section', { class: 'detail-section correction' }, html('h3', {}, text('act.title')), actions);
+  }
+}
+
+/** @param {any} memory */
+function heading(memory) {
+  const lead = !isLive(memory) ? 'detail.believed' : memory.polarity === 'RETRACT' ? 'detail.believes_not' : 'detail.believes';
+  return html(
+    'header',
+    { class: 'detail-head' },
+    html('p', { class: 'detail-lead' }, text(lead)),
+    html('h2', { class: 'detail-heading', tabindex: '-1' }, html('bdi', { dir: 'auto' }, memory.statement)),
+    html(
+      'dl',
+      { class: 'key-facts' },
+      keyFact('detail.about', html('bdi', { dir: 'auto' }, memory.subject)),
+      keyFact('detail.sure', meter(memory.confidence)),
+      keyFact('detail.status', [text(`status.${memory.status}`), html('small', {}, text(`status_help.${memory.status}`))]),
+      keyFact('detail.privacy', [
+        sensitivityBadge(memory.sensitivity),
+        html('small', {}, text(`sensitivity_shown.${memory.sensitivity}`)),
+      ]),
+    ),
+  );
+}
+
+/** @param {string} key @param {any} value */
+function keyFact(key, value) {
+  return html('div', {}, html('dt', {}, text(key)), html('dd', {}, value));
+}
+
+/** @param {number} confidence */
+function meter(confidence) {
+  const fill = html('span', { class: 'meter-fill' });
+  fill.style.setProperty('inline-size', `${Math.round(confidence * 100)}%`);
+  return [html('span', {}, sureText(confidence)), html('span', { class: 'meter', 'aria-hidden': 'true' }, fill)];
+}
+
+/** @param {any} memory */
+function notices(memory) {
+  if (!memory.flaggedForReview) return null;
+  const kept = isKeptHere(memory);
+  const [title, words] = kept ? ['detail.kept_here', 'detail.kept_here_help'] : ['detail.flagged', 'detail.flagged_help'];
+  return html(
+    'div',
+    { class: `detail-notice ${kept ? 'kept' : 'flagged'}` },
+    icon(kept ? 'here' : 'flag'),
+    html('div', {}, html('strong', {}, text(title)), html('p', {}, text(words, { scope: memory.scope }))),
+  );
+}
+
+/** @param {string} title @param {any[] | null} memories @param {DetailContext} context @param {string} [help] */
+function linked(title, memories, context, help) {
+  if (!memories || memories.length === 0) return null;
+  return html(
+    'section',
+    { class: 'detail-section' },
+    html('h3', {}, text(title)),
+    help ? html('p', { class: 'help' }, text(help)) : null,
+    html(
+      'ul',
+      { class: 'linked' },
+      memories.map((memory) =>
+        html(
+          'li',
+          { class: 'linked-memory' },
+          html('a', { href: context.linkTo(memory.id) }, html('bdi', { dir: 'auto' }, memory.statement)),
+          metaLine(memory),
+        ),
+      ),
+    ),
+  );
+}
+
+customElements.define('memory-detail', MemoryDetail);

@@ -1,0 +1,58 @@
+// @ts-check
+/** What a person can say of a belief, as buttons with what each means. */
+import { html } from '../dom.js';
+import { icon } from '../icons.js';
+import { text } from '../texts.js';
+import { isKeptHere, isLive } from '../wording.js';
+
+/** @typedef {import('../writes.js').ActKind} ActKind */
+
+/** @type {Record<ActKind, string>} */
+const ICONS = { dismiss: 'check', untrue: 'untrue', not_here: 'here', delete: 'trash' };
+
+/**
+ * Which acts make a difference for a belief; deleting always does.
+ * @param {{status: string, flaggedForReview: boolean, portability?: string}} memory
+ * @returns {ActKind[]}
+ */
+export function offeredActs(memory) {
+  /** @type {ActKind[]} */
+  const acts = [];
+  if (memory.flaggedForReview) acts.push('dismiss');
+  if (isLive(memory)) acts.push('untrue');
+  if (isLive(memory) && memory.portability !== 'LOCAL') acts.push('not_here');
+  return [...acts, 'delete'];
+}
+
+/**
+ * @param {object} options
+ * @param {any} options.memory
+ * @param {boolean} options.busy whether an act on it is on its way
+ * @param {boolean} [options.compact] without what each means
+ * @param {(kind: ActKind) => void} options.onAct
+ * @returns {HTMLElement}
+ */
+export function reviewActions({ memory, busy, compact = false, onAct }) {
+  const buttons = offeredActs(memory).map((kind) => {
+    const first = kind === 'dismiss' && isKeptHere(memory);
+    return html(
+      'button',
+      {
+        type: 'button',
+        class: `act ${kind}${first ? ' first' : ''}`,
+        testid: `review.${kind}`,
+        'aria-disabled': busy ? 'true' : null,
+        title: compact ? text(`act.${kind}_help`) : null,
+        onclick: () => busy || onAct(kind),
+      },
+      icon(ICONS[kind]),
+      html(
+        'span',
+        {},
+        html('span', { class: 'act-name' }, text(`act.${kind}`)),
+        compact ? null : html('small', {}, text(`act.${kind}_help`)),
+      ),
+    );
+  });
+  return html('div', { class: compact ? 'acts compact' : 'acts', role: 'group', 'aria-label': text('act.title') }, buttons);
+}
