@@ -115,7 +115,10 @@ export class Corrections extends EventTarget {
     }
     this.selected.delete(act.id);
     if (act.kind === 'delete') {
-      this.#gone(act.id);
+      // The server erases every belief that says the same.
+      const said = plain(before.statement);
+      const twins = this.feed.items.filter((item) => item.id !== act.id && plain(item.statement) === said);
+      for (const { id } of [...twins, act]) this.#gone(id);
     } else {
       const now = memory ?? before;
       if (stillListed(now, this.view())) this.feed.replace(now);
@@ -156,4 +159,9 @@ export class Corrections extends EventTarget {
   #tell(name, detail = {}) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
+}
+
+/** A statement without what does not tell one from another. @param {string} statement */
+function plain(statement) {
+  return statement.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }

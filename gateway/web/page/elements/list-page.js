@@ -79,7 +79,7 @@ class ListPage extends HTMLElement {
     if (!feed.answered || feed.hasMore) return { state: 'loading', title: text('state.loading') };
     if (isFiltered(view.filter)) {
       const clear = { label: text('state.no_match.action'), run: () => onFilter(filterOf(), false) };
-      return { ...stateOf('no_match'), state: 'empty', actions: [clear] };
+      return { ...stateOf('no_match'), state: 'empty', sign: 'search', actions: [clear] };
     }
     return { ...stateOf(view.list === 'review' ? 'review_empty' : 'empty'), state: 'empty' };
   }

@@ -98,7 +98,7 @@ function statementLink(memory, context) {
   return html(
     'a',
     { class: 'row-statement', href: context.href, 'aria-current': context.open ? 'true' : null },
-    memory.polarity === 'RETRACT' ? html('span', { class: 'negated' }, text('row.negated'), ' ') : null,
+    memory.polarity === 'RETRACT' ? html('span', { class: 'negated', title: text('row.negated_help') }, text('row.negated'), ' ') : null,
     html('bdi', { dir: 'auto', class: 'statement' }, memory.statement),
   );
 }
@@ -129,7 +129,7 @@ export function sensitivityBadge(sensitivity) {
 function alerts(memory) {
   const conflicts = memory.conflictsWith?.length ?? 0;
   const parts = [];
-  if (isKeptHere(memory)) parts.push(html('span', { class: 'alert kept' }, icon('here'), text('row.kept_here')));
+  if (isKeptHere(memory)) parts.push(html('span', { class: 'alert kept', title: text('row.kept_here_help') }, icon('here'), text('row.kept_here')));
   if (memory.flaggedForReview && !isKeptHere(memory)) {
     parts.push(html('span', { class: 'alert flagged' }, icon('flag'), text('row.flagged')));
   }

@@ -11,6 +11,7 @@ import { text } from '../texts.js';
  * @property {string} [text]
  * @property {{label: string, run: () => void}[]} [actions]
  * @property {number} [level] of the heading
+ * @property {string} [sign] the icon, where it is not that of the state
  */
 
 /** Which of the states of the panel each kind of error is, and the stem of its texts. @type {Record<string, [PanelState['state'], string]>} */
@@ -84,7 +85,7 @@ function words(panel) {
     html('button', { type: 'button', class: index === 0 ? 'button' : 'button quiet', onclick: action.run }, action.label),
   );
   return [
-    html('span', { class: 'state-icon' }, icon(ICONS[panel.state])),
+    html('span', { class: 'state-icon' }, icon(panel.sign ?? ICONS[panel.state])),
     html(`h${panel.level ?? 2}`, { class: 'state-title' }, panel.title),
     panel.text ? html('p', { class: 'state-text' }, panel.text) : '',
     actions.length > 0 ? html('div', { class: 'state-actions' }, actions) : '',

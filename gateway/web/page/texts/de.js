@@ -5,7 +5,6 @@ export default {
   'app.title': 'Was über dich angenommen wird',
   'app.navigation': 'Bereiche',
   'app.skip': 'Zum Inhalt springen',
-  'app.loading': 'Wird geladen…',
 
   'signin.title': 'Sieh nach, was über dich angenommen wird',
   'signin.lead':
@@ -159,7 +158,6 @@ export default {
 
   'detail.label': 'Annahme im Einzelnen',
   'detail.back': 'Zurück zur Liste',
-  'detail.close': 'Schließen',
   'detail.believes': 'Das System nimmt an',
   'detail.believes_not': 'Das System nimmt an, dass dies nicht so ist',
   'detail.believed': 'Das System nimmt nicht mehr an',
@@ -196,15 +194,11 @@ export default {
   'detail.conflicts_help': 'Beides kann nicht stimmen. Öffne eines und sag, welches nicht stimmt.',
   'detail.superseded_by': 'Was an seine Stelle trat',
   'detail.supersedes': 'Was es abgelöst hat',
-  'detail.linked_hidden': 'Es kann jetzt nicht gezeigt werden.',
   'detail.timeline': 'Im Lauf der Zeit',
   'detail.technical': 'Technische Angaben',
   'detail.id': 'Kennung',
   'detail.formation_run': 'Lauf, der es gebildet hat',
   'detail.policy': 'Regelwerk der Zusammenführung',
-  'detail.copy': 'Kopieren',
-  'detail.copied': 'Kopiert.',
-  'detail.none': '–',
 
   'claim.ONGOING_PROJECT': 'Ein laufendes Vorhaben',
   'claim.GOAL': 'Ein Ziel',
@@ -265,7 +259,6 @@ export default {
   },
   'confirm.delete': { one: 'Endgültig löschen', other: '{count} endgültig löschen' },
   'confirm.cancel': 'Behalten',
-  'confirm.untrue_title': { one: 'Diese Annahme zurückziehen?', other: '{count} Annahmen zurückziehen?' },
 
   'selection.label': 'Was mit den ausgewählten geschehen soll',
   'selection.count': { one: '{count} ausgewählt', other: '{count} ausgewählt' },

@@ -5,7 +5,6 @@ export default {
   'app.title': 'What is believed about you',
   'app.navigation': 'Sections',
   'app.skip': 'Skip to content',
-  'app.loading': 'Loading…',
 
   'signin.title': 'See what is believed about you',
   'signin.lead':
@@ -143,7 +142,6 @@ export default {
 
   'detail.label': 'Belief in detail',
   'detail.back': 'Back to the list',
-  'detail.close': 'Close',
   'detail.believes': 'The system believes',
   'detail.believes_not': 'The system believes that this is not so',
   'detail.believed': 'The system no longer believes',
@@ -180,15 +178,11 @@ export default {
   'detail.conflicts_help': 'Both cannot be right. Open one and say which is not.',
   'detail.superseded_by': 'What took its place',
   'detail.supersedes': 'What it replaced',
-  'detail.linked_hidden': 'It can’t be shown now.',
   'detail.timeline': 'Over time',
   'detail.technical': 'Technical details',
   'detail.id': 'Identifier',
   'detail.formation_run': 'Formation run',
   'detail.policy': 'Consolidation policy',
-  'detail.copy': 'Copy',
-  'detail.copied': 'Copied.',
-  'detail.none': '–',
 
   'claim.ONGOING_PROJECT': 'A project under way',
   'claim.GOAL': 'A goal',
@@ -247,7 +241,6 @@ export default {
   },
   'confirm.delete': { one: 'Delete for good', other: 'Delete {count} for good' },
   'confirm.cancel': 'Keep',
-  'confirm.untrue_title': { one: 'Withdraw this belief?', other: 'Withdraw {count} beliefs?' },
 
   'selection.label': 'What to do with those selected',
   'selection.count': { one: '{count} selected', other: '{count} selected' },

@@ -5,7 +5,6 @@ export default {
   'app.title': 'Lo que se cree sobre ti',
   'app.navigation': 'Secciones',
   'app.skip': 'Ir al contenido',
-  'app.loading': 'Cargando…',
 
   'signin.title': 'Mira lo que se cree sobre ti',
   'signin.lead':
@@ -157,7 +156,6 @@ export default {
 
   'detail.label': 'La creencia en detalle',
   'detail.back': 'Volver a la lista',
-  'detail.close': 'Cerrar',
   'detail.believes': 'El sistema cree',
   'detail.believes_not': 'El sistema cree que esto no es así',
   'detail.believed': 'El sistema ya no cree',
@@ -194,15 +192,11 @@ export default {
   'detail.conflicts_help': 'No pueden ser ciertas las dos. Abre una y di cuál no lo es.',
   'detail.superseded_by': 'Qué ocupó su lugar',
   'detail.supersedes': 'A qué sustituyó',
-  'detail.linked_hidden': 'Ahora no se puede mostrar.',
   'detail.timeline': 'A lo largo del tiempo',
   'detail.technical': 'Datos técnicos',
   'detail.id': 'Identificador',
   'detail.formation_run': 'Proceso que la formó',
   'detail.policy': 'Norma de consolidación',
-  'detail.copy': 'Copiar',
-  'detail.copied': 'Copiado.',
-  'detail.none': '–',
 
   'claim.ONGOING_PROJECT': 'Un proyecto en marcha',
   'claim.GOAL': 'Una meta',
@@ -261,7 +255,6 @@ export default {
   },
   'confirm.delete': { one: 'Borrar para siempre', other: 'Borrar {count} para siempre' },
   'confirm.cancel': 'Conservar',
-  'confirm.untrue_title': { one: '¿Retirar esta creencia?', other: '¿Retirar {count} creencias?' },
 
   'selection.label': 'Qué hacer con las seleccionadas',
   'selection.count': { one: '{count} seleccionada', other: '{count} seleccionadas' },
