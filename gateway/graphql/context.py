@@ -12,6 +12,7 @@ from typing import TypeVar
 from gateway.graphql.answer_size import AnswerSize
 from gateway.graphql.loaders import MemoryLinks
 from gateway.http.deadlines import Deadline
+from gateway.service.errors import Unavailable
 from gateway.service.memories import PublicMemoryService
 from gateway.service.memory_reading import MemoryReading
 from gateway.service.principal import Principal
@@ -78,6 +79,7 @@ class Exchange:
         self.surface = memories
         self._deadline = deadline
         self._reads: MemoryReads | None = None
+        self._has_ended = False
 
     @property
     def memories(self) -> PublicMemoryService:
@@ -87,7 +89,9 @@ class Exchange:
 
     @property
     def reads(self) -> MemoryReads:
-        """The reads of a query, or those that show what the latest mutation did."""
+        """The reads of a query, or those that show what the latest mutation did. Raises Unavailable after the end."""
+        if self._has_ended:
+            raise Unavailable("the operation has ended")
         if self._reads is None:
             self._reads = MemoryReads(self.memories, self.principal, self._deadline)
         return self._reads
@@ -115,3 +119,8 @@ class Exchange:
         reads, self._reads = self._reads, None
         if reads is not None:
             await reads.close()
+
+    async def end(self) -> None:
+        """Let go of everything for good: of a query that is refused as a whole, other fields may still be under way."""
+        self._has_ended = True
+        await self.close()

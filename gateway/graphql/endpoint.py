@@ -225,7 +225,7 @@ class GraphQLEndpoint:
             return result if isinstance(result, ExecutionResult) else await result
         finally:
             if exchange is not None:
-                await exchange.close()
+                await exchange.end()
 
 
 def graphql_routes(

@@ -18,8 +18,8 @@ def tracked_files() -> tuple[Path, ...]:
 
 
 def text_of(path: Path) -> str:
-    """The text of a tracked file."""
-    return (ROOT / path).read_text(encoding="utf-8")
+    """The text of a tracked file; of a picture, what can be read of it."""
+    return (ROOT / path).read_text(encoding="utf-8", errors="replace" if path.suffix == ".png" else "strict")
 
 
 def python_files(*folders: str) -> list[Path]:

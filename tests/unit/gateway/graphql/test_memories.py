@@ -1,5 +1,6 @@
 """Beliefs over GraphQL: pages in both directions, links under the enclosing ceiling, statements counted, mutations."""
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
@@ -351,3 +352,20 @@ async def test_a_read_only_token_changes_nothing(client: Client) -> None:
     error = await client.acting("memory.read").error(query, {"id": str(UUID(nodes[0]["id"]))})
     assert "authorization_error" == error["extensions"]["code"]
     assert {"memories": {"totalCount": 1}} == await client.data("{ memories(ceiling: PUBLIC) { totalCount } }")
+
+
+async def test_what_a_refused_query_leaves_under_way_opens_no_snapshot_any_more(client: Client) -> None:
+    """A schema that can't be shown refuses the whole, while the pages beside it have not been read yet."""
+    before = asyncio.all_tasks()
+    answer = await client.post(
+        "query($no: Boolean = true) { memories(ceiling: PUBLIC) { totalCount }"
+        " __schema { types { name @include(if: $no) } } }",
+        {"no": None},
+    )
+    left = asyncio.all_tasks() - before
+    assert left
+    await asyncio.wait(left)
+
+    assert answer.json()["data"] is None
+    assert (0, 0) == (client.store.snapshots, client.store.open_snapshots)
+    assert not client.store.reads
