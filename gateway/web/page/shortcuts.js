@@ -45,7 +45,7 @@ const SEQUENCE_MILLISECONDS = 1500;
  * @param {() => boolean} blocked
  */
 export function listenToKeys(perform, blocked) {
-  let wentAt = 0;
+  let wentAt = -Infinity;
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || blocked()) return;
     const typing = isTyping(event.target);
@@ -59,7 +59,7 @@ export function listenToKeys(perform, blocked) {
       return;
     }
     const sequence = event.timeStamp - wentAt < SEQUENCE_MILLISECONDS ? AFTER_G[event.key] : undefined;
-    wentAt = 0;
+    wentAt = -Infinity;
     const name = sequence ?? NAMES[event.key];
     // Enter is the control's own where one has the focus.
     if (name === undefined || (name === 'open' && isControl(event.target))) return;

@@ -21,6 +21,11 @@ export function language() {
   return current.code;
 }
 
+/** The language in use as it is written where the person is: days and numbers follow the region. */
+export function locale() {
+  return navigator.languages.find((code) => code.toLowerCase().split('-')[0] === current.code) ?? current.code;
+}
+
 /** The language the person chose here, else the first of the browser's that there is, else English. */
 export function preferredLanguage() {
   const chosen = stored();
@@ -68,28 +73,28 @@ function shown(value) {
  * @param {Intl.NumberFormatOptions} [options]
  */
 export function numberText(value, options = {}) {
-  return new Intl.NumberFormat(current.code, options).format(value);
+  return new Intl.NumberFormat(locale(), options).format(value);
 }
 
 /** A day in words. @param {string | number | Date} moment */
 export function dayText(moment) {
-  return new Intl.DateTimeFormat(current.code, { dateStyle: 'long' }).format(new Date(moment));
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(new Date(moment));
 }
 
 /** A day in few characters. @param {string | number | Date} moment */
 export function shortDayText(moment) {
-  return new Intl.DateTimeFormat(current.code, { dateStyle: 'medium' }).format(new Date(moment));
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(new Date(moment));
 }
 
 /** A day with the time, to the minute, where the person is. @param {string | number | Date} moment */
 export function momentText(moment) {
-  return new Intl.DateTimeFormat(current.code, { dateStyle: 'long', timeStyle: 'short' }).format(new Date(moment));
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long', timeStyle: 'short' }).format(new Date(moment));
 }
 
 /** A month of the overview. @param {string} month as YYYY-MM @param {'long' | 'short'} [style] */
 export function monthText(month, style = 'long') {
   const moment = new Date(`${month}-01T00:00:00Z`);
-  return new Intl.DateTimeFormat(current.code, { year: 'numeric', month: style, timeZone: 'UTC' }).format(moment);
+  return new Intl.DateTimeFormat(locale(), { year: 'numeric', month: style, timeZone: 'UTC' }).format(moment);
 }
 
 /** Several texts as one enumeration. @param {string[]} items */

@@ -1,7 +1,7 @@
 // @ts-check
 /** How long ago, how far ahead, and at what time of the day: in the person's language. */
 
-import { language } from '../texts.js';
+import { language, locale } from '../texts.js';
 
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
@@ -31,10 +31,10 @@ export function relativeText(at, now) {
 
 /** The time of the day, to the minute. @param {Date} at */
 export function clockText(at) {
-  return new Intl.DateTimeFormat(language(), { timeStyle: 'short' }).format(at);
+  return new Intl.DateTimeFormat(locale(), { timeStyle: 'short' }).format(at);
 }
 
 /** The short name of a month. @param {string} month as YYYY-MM */
 export function monthName(month) {
-  return new Intl.DateTimeFormat(language(), { month: 'short', timeZone: 'UTC' }).format(new Date(`${month}-01T00:00:00Z`));
+  return new Intl.DateTimeFormat(locale(), { month: 'short', timeZone: 'UTC' }).format(new Date(`${month}-01T00:00:00Z`));
 }

@@ -1,0 +1,60 @@
+"""The ceiling: stated visibly, sent always, and nothing above it in the page."""
+
+import pytest
+from playwright.async_api import expect
+
+from store.domain.vocabulary import Sensitivity
+from tests.browser.marks import browser_tests
+from tests.browser.site import Site
+from tests.browser.visits import SIZES, Visitor
+from tests.factories import memory
+
+pytestmark = browser_tests(1)
+
+LEVELS = list(Sensitivity)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_lowering_the_ceiling_takes_what_lies_above_out_of_the_page(
+    site: Site, visitor: Visitor, size: str
+) -> None:
+    beliefs = {level: memory(f"Is known at {level.value}level", sensitivity=level) for level in LEVELS}
+    person = await site.person(*beliefs.values())
+    visit = await visitor.enter(person, ceiling=Sensitivity.RESTRICTED, size=SIZES[size])
+    await expect(visit.rows).to_have_count(4)
+
+    for ceiling in (Sensitivity.SENSITIVE, Sensitivity.INTERNAL, Sensitivity.PUBLIC, Sensitivity.RESTRICTED):
+        shown = LEVELS[: LEVELS.index(ceiling) + 1]
+        await visit.choose_ceiling(ceiling)
+        await expect(visit.rows).to_have_count(len(shown))
+        assert await visit.ceiling() == ceiling
+        content = await visit.page.content()
+        assert shown == [level for level in LEVELS if f"{level.value}level" in content]
+        assert {ceiling.name} == {question.ceiling for question in visit.asked("MemoryList")[-1:]}
+
+
+async def test_the_ceiling_is_kept_in_the_address(site: Site, visitor: Visitor) -> None:
+    beliefs = [memory(f"Is known at {level.value}", sensitivity=level) for level in LEVELS]
+    person = await site.person(*beliefs)
+    visit = await visitor.enter(person, ceiling=Sensitivity.INTERNAL, remember=True)
+    await expect(visit.rows).to_have_count(2)
+
+    await visit.page.reload()
+
+    await expect(visit.rows).to_have_count(2)
+    assert await visit.ceiling() == Sensitivity.INTERNAL
+    assert {None, "INTERNAL"} == {question.ceiling for question in visit.questions}
+
+
+async def test_a_belief_that_is_open_vanishes_when_it_lies_above(site: Site, visitor: Visitor) -> None:
+    belief = memory("Fears deep water", sensitivity=Sensitivity.SENSITIVE)
+    person = await site.person(belief)
+    visit = await visitor.enter(person)
+    await visit.open(belief)
+    await expect(visit.detail).to_contain_text("Fears deep water")
+
+    await visit.choose_ceiling(Sensitivity.INTERNAL)
+
+    await expect(visit.page.get_by_text("Fears deep water")).to_have_count(0)
+    assert "Fears deep water" not in await visit.page.content()
+    assert "Fears deep water" not in await visit.page.title()
