@@ -21,7 +21,7 @@ _TO_THE_END = """
             for (const row of rows) seen.add(row.dataset.testid.slice(prefix.length));
             const left = document.documentElement.scrollHeight - innerHeight - scrollY;
             const foot = document.querySelector('[data-testid="list.foot"]');
-            if (left < 2 && /^(end|loop|failed)/.test(foot.dataset.kind)) return [[...seen], most];
+            if (left < 2 && /^(end|loop|failed)/.test(foot?.dataset.kind ?? "")) return [[...seen], most];
             scrollBy({ top: step ? innerHeight * step : left, behavior: 'instant' });
         }
     }

@@ -115,9 +115,10 @@ async def add_many(site: Site, person: Person, count: int) -> None:
         )
 
 
-async def test_the_page_stays_small_over_ten_thousand_beliefs(site: Site, visitor: Visitor) -> None:
+@pytest.mark.parametrize("count", [2_500, pytest.param(MANY, marks=pytest.mark.long)])
+async def test_the_page_stays_small_over_many_beliefs(site: Site, visitor: Visitor, count: int) -> None:
     person = await site.person(memory("Counts"))
-    await add_many(site, person, MANY)
+    await add_many(site, person, count)
     visit = await visitor.enter(person)
     await expect(visit.rows.first).to_be_visible()
     nodes = await node_count(visit)
@@ -127,5 +128,5 @@ async def test_the_page_stays_small_over_ten_thousand_beliefs(site: Site, visito
     await expect(visit.row(person.records[0])).to_be_in_viewport()
     assert scrolled.rows_max <= ROWS_MAX
     assert await node_count(visit) < nodes + 2_000
-    assert (MANY // PAGE) + 1 == len(visit.asked("MemoryList"))
+    assert (count // PAGE) + 1 == len(visit.asked("MemoryList"))
     await expect(visit.page.get_by_text("That is all")).to_be_visible()

@@ -26,7 +26,7 @@ from tests.gateways import FULL, WRITE
 from tests.strategies import OWNERS, worlds
 
 SCHEMA: GraphQLSchema = build_schema(memory=True)._schema
-SHARDS = 7
+SHARDS = 5
 """Tests of the same property, each with examples of its own, so that they can run side by side."""
 DOCUMENTS = 20
 """Documents that are asked of one world."""
