@@ -219,3 +219,22 @@ async def test_typing_is_no_shortcut(site: Site, visitor: Visitor) -> None:
     await expect(visit.by("filter.text")).to_have_value("rudn x")
     await expect(visit.by("confirm.delete")).to_have_count(0)
     assert [] == visit.asked("ReviewMemory") + visit.asked("DeleteMemory")
+
+
+async def test_a_second_click_and_a_held_key_correct_nothing_else(site: Site, visitor: Visitor) -> None:
+    person = await site.person(*(memory(f"Counts to {number}", flagged_for_review=True) for number in range(4)))
+    visit = await visitor.enter(person)
+    await visit.by("nav.review").click()
+    await expect(visit.by("review.untrue")).to_have_count(4)
+
+    await visit.rows.first.get_by_test_id("review.untrue").dblclick()
+    await expect(visit.page.get_by_test_id("notices")).not_to_be_empty()
+    await visit.page.wait_for_load_state("networkidle")
+    assert 1 == len(visit.asked("ReviewMemory"))
+
+    await visit.page.keyboard.press("j")
+    for _ in range(5):
+        await visit.page.keyboard.down("r")
+    await visit.page.keyboard.up("r")
+    await visit.page.wait_for_load_state("networkidle")
+    assert 2 == len(visit.asked("ReviewMemory"))

@@ -163,5 +163,6 @@ export class Corrections extends EventTarget {
 
 /** A statement without what does not tell one from another. @param {string} statement */
 function plain(statement) {
-  return statement.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+  const visible = statement.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '');
+  return visible.toLowerCase().toUpperCase().toLowerCase().replace(/\s+/gu, ' ').trim();
 }

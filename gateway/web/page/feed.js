@@ -43,6 +43,7 @@ export class Feed extends EventTarget {
   stop() {
     this.abort.abort();
     this.generation += 1;
+    this.variables = {};
     this.#reset();
   }
 

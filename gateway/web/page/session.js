@@ -11,6 +11,7 @@ import { ApiError, createAsk } from './api.js';
 export const CEILINGS = Object.freeze(/** @type {Ceiling[]} */ (['public', 'internal', 'sensitive', 'restricted']));
 
 const STORED_AS = 'belief-browser.session';
+const ENDED_AS = 'belief-browser.ended';
 
 /** Events: `changed` (signed in or out, other ceiling, other permissions). */
 export class Session extends EventTarget {
@@ -27,7 +28,7 @@ export class Session extends EventTarget {
     /** Whether the server turned out not to know the mutations. */
     this.writesUnsupported = false;
     /** Why the person is signed out: nothing, '' or the key of a text. */
-    this.endedBecause = '';
+    this.endedBecause = takeReason();
     this.ask = createAsk(
       () => this.token,
       () => {
@@ -114,6 +115,7 @@ export class Session extends EventTarget {
     this.endedBecause = because;
     try {
       sessionStorage.removeItem(STORED_AS);
+      sessionStorage.setItem(ENDED_AS, because);
     } catch {
       // A browser that keeps nothing for pages has nothing to forget.
     }
@@ -139,6 +141,17 @@ export class Session extends EventTarget {
 
   #tell() {
     this.dispatchEvent(new Event('changed'));
+  }
+}
+
+/** Why the last session ended, told once. */
+function takeReason() {
+  try {
+    const because = sessionStorage.getItem(ENDED_AS) ?? '';
+    sessionStorage.removeItem(ENDED_AS);
+    return because.startsWith('signin.') ? because : '';
+  } catch {
+    return '';
   }
 }
 

@@ -38,6 +38,7 @@ const NAMES = {
 };
 /** @type {Record<string, string>} */
 const AFTER_G = { m: 'memories', r: 'review', o: 'overview' };
+const MOVING = new Set(['j', 'k', 'ArrowDown', 'ArrowUp']);
 const SEQUENCE_MILLISECONDS = 1500;
 
 /**
@@ -50,6 +51,8 @@ export function listenToKeys(perform, blocked) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || blocked()) return;
     const typing = isTyping(event.target);
     if (typing && event.key !== 'Escape') return;
+    // A key that is held moves on in the list, and does nothing else again.
+    if (event.repeat && !MOVING.has(event.key)) return;
     if (typing) {
       /** @type {HTMLElement} */ (event.target).blur();
       return;

@@ -58,7 +58,8 @@ export async function carryOutAll(ask, acts, onDone) {
   const failed = [];
   for (const [index, act] of acts.entries()) {
     const outcome = await carryOut(ask, act);
-    if (outcome.error) failed.push(outcome);
+    // What was erased with another one that says the same is gone as it should be.
+    if (outcome.error && !(act.kind === 'delete' && outcome.error.kind === 'not_found')) failed.push(outcome);
     onDone(outcome, index + 1);
     if (outcome.error && isFinal(outcome.error)) {
       return [...failed, ...acts.slice(index + 1).map((rest) => ({ act: rest, error: outcome.error }))];

@@ -5,7 +5,7 @@ import { Corrections } from '../corrections.js';
 import { html } from '../dom.js';
 import { Feed } from '../feed.js';
 import { icon } from '../icons.js';
-import { Session } from '../session.js';
+import { CEILINGS, Session } from '../session.js';
 import { listenToKeys } from '../shortcuts.js';
 import { language, text } from '../texts.js';
 import { currentView, filterOf, formatView, go, listVariables, onViewChange, parseView, replace } from '../view.js';
@@ -38,6 +38,10 @@ class MemoryApp extends HTMLElement {
   view = currentView();
   /** What the feed was started for. */
   listedFor = '';
+  /** The level that the person has just chosen, and the address is about to tell. */
+  chosenCeiling = '';
+  /** Up to which ceiling everything that is shown was asked for. */
+  shownUpTo = '';
   /** @type {number | null} */
   reviewCount = null;
 
@@ -88,7 +92,10 @@ class MemoryApp extends HTMLElement {
       return;
     }
     closeDialogs();
-    this.shell = null;
+    if (this.shell) {
+      this.#leave();
+      return;
+    }
     this.feed.stop();
     this.corrections.clearSelection();
     this.listedFor = '';
@@ -103,11 +110,28 @@ class MemoryApp extends HTMLElement {
     });
   }
 
-  /** The address always tells the ceiling; where it tells another one than the session's, the address counts. */
+  /**
+   * Opens the page anew: nothing of one person is left for the next, no act and no answer on its way either. Who signs
+   * out leaves the address behind as well.
+   */
+  #leave() {
+    this.replaceChildren();
+    if (this.session.endedBecause === 'signin.signed_out') history.replaceState(null, '', location.pathname);
+    location.reload();
+  }
+
+  /** The address always tells the ceiling. One that lies lower than the session's counts; none is raised by a link. */
   #adoptView() {
     this.view = currentView();
-    if (this.view.ceiling === '') replace({ ...this.view, ceiling: this.session.ceiling });
-    else this.session.setCeiling(this.view.ceiling);
+    const { ceiling } = this.view;
+    const isLower = CEILINGS.indexOf(ceiling) <= CEILINGS.indexOf(this.session.ceiling);
+    if (ceiling !== '' && (isLower || ceiling === this.chosenCeiling)) {
+      this.chosenCeiling = '';
+      this.session.setCeiling(ceiling);
+    } else {
+      this.view = { ...this.view, ceiling: this.session.ceiling };
+      replace(this.view);
+    }
   }
 
   #viewChanged() {
@@ -125,6 +149,7 @@ class MemoryApp extends HTMLElement {
     if (!this.shell || this.shell.language !== language()) this.#buildShell();
     const { view, session, shell } = this;
     const overview = view.place === 'overview';
+    if (this.shownUpTo !== session.ceiling) this.#forgetShown();
     shell.ceiling.show(session.ceiling, (/** @type {any} */ ceiling) => this.#chooseCeiling(ceiling));
     this.#showNavigation();
     shell.list.hidden = overview;
@@ -135,6 +160,16 @@ class MemoryApp extends HTMLElement {
     if (!overview) this.#startList();
     this.#showParts();
     void this.#countReviews();
+  }
+
+  /** Under another ceiling nothing that was shown stays, in hidden parts neither. */
+  #forgetShown() {
+    this.shownUpTo = this.session.ceiling;
+    this.feed.stop();
+    this.listedFor = '';
+    this.corrections.clearSelection();
+    this.shell.overview.forget();
+    this.#showList();
   }
 
   #buildShell() {
@@ -206,7 +241,7 @@ class MemoryApp extends HTMLElement {
   }
 
   #showList() {
-    if (!this.shell || this.view.place === 'overview') return;
+    if (!this.shell || (this.view.place === 'overview' && this.feed.items.length > 0)) return;
     const { session, feed, corrections, view } = this;
     this.shell.list.show({
       session,
@@ -291,6 +326,7 @@ class MemoryApp extends HTMLElement {
 
   /** @param {import('../session.js').Ceiling} ceiling */
   #chooseCeiling(ceiling) {
+    this.chosenCeiling = ceiling;
     go({ ...this.view, ceiling });
     this.notices.say(text('ceiling.changed', { level: text(`sensitivity.${ceiling.toUpperCase()}`) }));
   }
@@ -327,6 +363,11 @@ class MemoryApp extends HTMLElement {
   #corrected({ id, deleted }) {
     void this.#countReviews({ anew: true });
     if (!this.shell) return;
+    if (deleted && this.view.place === 'memory' && this.view.id !== id) {
+      // It may name the belief that is gone, or say the same.
+      this.shell.detail.clear();
+      this.#showDetail();
+    }
     if (this.view.place === 'memory' && this.view.id === id) {
       if (deleted) this.#closeDetail();
       else void this.shell.detail.load();

@@ -34,7 +34,11 @@ class MemoryDetail extends HTMLElement {
     const same = this.id === id && this.context?.ceiling === context.ceiling;
     this.context = context;
     if (same && this.memory) this.#draw();
-    else if (!same) void this.load(id);
+    else if (!same) {
+      // Under another level it may be none of what is shown: nothing of it stays while the answer is awaited.
+      this.id = '';
+      void this.load(id);
+    }
   }
 
   /** Forgets what is shown. */

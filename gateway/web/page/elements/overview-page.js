@@ -47,6 +47,14 @@ class OverviewPage extends HTMLElement {
     this.abort.abort();
   }
 
+  /** Leaves no number standing. */
+  forget() {
+    this.stop();
+    this.shownFor = '';
+    this.overview.hidden = true;
+    this.overview.replaceChildren();
+  }
+
   focusHeading() {
     this.heading.focus({ preventScroll: true });
   }

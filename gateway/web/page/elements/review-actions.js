@@ -43,7 +43,8 @@ export function reviewActions({ memory, busy, compact = false, onAct }) {
         testid: `review.${kind}`,
         'aria-disabled': busy ? 'true' : null,
         title: compact ? text(`act.${kind}_help`) : null,
-        onclick: () => busy || onAct(kind),
+        // The second click of two would meet what has taken the first one's place.
+        onclick: (/** @type {MouseEvent} */ event) => busy || event.detail > 1 || onAct(kind),
       },
       icon(ICONS[kind]),
       html(

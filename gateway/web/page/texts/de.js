@@ -23,7 +23,7 @@ export default {
   'signin.refused':
     'Dieser Schlüssel gilt nicht oder nicht mehr. Prüfe, ob du ihn ganz kopiert hast, oder bitte um einen neuen.',
   'signin.ended': 'Du wurdest abgemeldet, weil dein Schlüssel nicht mehr gilt. Melde dich neu an, um weiterzumachen.',
-  'signin.signed_out': 'Du bist abgemeldet. Auf diesem Gerät bleibt nichts zurück.',
+  'signin.signed_out': 'Du bist abgemeldet. Nur der Verlauf des Browsers kann noch zeigen, wonach du gesucht hast.',
 
   'nav.memories': 'Erinnerungen',
   'nav.review': 'Zu prüfen',

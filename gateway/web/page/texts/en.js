@@ -21,7 +21,7 @@ export default {
   'signin.busy': 'Signing in…',
   'signin.refused': 'This token is not valid, or no longer. Check that you copied all of it, or ask for a new one.',
   'signin.ended': 'You were signed out, because your token is no longer valid. Sign in again to go on.',
-  'signin.signed_out': 'You are signed out. Nothing is kept on this device.',
+  'signin.signed_out': 'You are signed out. Only the browser’s history may still tell what you searched for.',
 
   'nav.memories': 'Memories',
   'nav.review': 'Needs review',

@@ -22,7 +22,7 @@ export default {
   'signin.busy': 'Entrando…',
   'signin.refused': 'Esta clave no es válida o ya no lo es. Comprueba que la copiaste entera o pide una nueva.',
   'signin.ended': 'Se cerró tu sesión porque tu clave ya no es válida. Vuelve a entrar para continuar.',
-  'signin.signed_out': 'Has salido. En este dispositivo no queda nada guardado.',
+  'signin.signed_out': 'Has salido. Solo el historial del navegador puede mostrar aún lo que buscaste.',
 
   'nav.memories': 'Recuerdos',
   'nav.review': 'Por revisar',
