@@ -1,5 +1,7 @@
 """The ceiling: stated visibly, sent always, and nothing above it in the page."""
 
+import re
+
 import pytest
 from playwright.async_api import expect
 
@@ -58,3 +60,18 @@ async def test_a_belief_that_is_open_vanishes_when_it_lies_above(site: Site, vis
     await expect(visit.page.get_by_text("Fears deep water")).to_have_count(0)
     assert "Fears deep water" not in await visit.page.content()
     assert "Fears deep water" not in await visit.page.title()
+
+
+async def test_a_link_raises_no_ceiling(site: Site, visitor: Visitor) -> None:
+    person = await site.person(
+        memory("Keeps a boat", sensitivity=Sensitivity.PUBLIC),
+        memory("Keeps a secret", sensitivity=Sensitivity.SENSITIVE),
+    )
+    visit = await visitor.enter(person, ceiling=Sensitivity.PUBLIC)
+    await expect(visit.rows).to_have_count(1)
+
+    await visit.go("#/memories?status=active&ceiling=restricted")
+    await expect(visit.page).to_have_url(re.compile("status=active.*ceiling=public"))
+
+    assert await visit.ceiling() == Sensitivity.PUBLIC
+    assert {"PUBLIC"} == {question.variables["ceiling"] for question in visit.asked("MemoryList")}

@@ -96,11 +96,6 @@ class MemoryApp extends HTMLElement {
       this.#leave();
       return;
     }
-    this.feed.stop();
-    this.corrections.clearSelection();
-    this.listedFor = '';
-    this.reviewCount = null;
-    this.countedFor = '';
     const form = html('sign-in-form');
     this.replaceChildren(html('main', { class: 'signin' }, form));
     form.show(this.session, {
