@@ -233,8 +233,12 @@ async def test_a_second_click_and_a_held_key_correct_nothing_else(site: Site, vi
     assert 1 == len(visit.asked("ReviewMemory"))
 
     await visit.page.keyboard.press("j")
-    for _ in range(5):
+    await visit.page.keyboard.down("r")
+    await expect(visit.rows).to_have_count(3)
+    for _ in range(3):
         await visit.page.keyboard.down("r")
+        await visit.page.evaluate(
+            "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+        )
     await visit.page.keyboard.up("r")
-    await visit.page.wait_for_load_state("networkidle")
     assert 2 == len(visit.asked("ReviewMemory"))
