@@ -6,6 +6,7 @@ look-ups ask for the hash under every key of the ring. Source: belief store deci
 
 import hashlib
 import hmac
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from store.domain.normalization import normalized
@@ -53,6 +54,17 @@ class Keyring:
         text = normalized(statement)
         return {key.id: _statement_hash(key, owner, text) for key in self.keys}
 
+    def derivation_hash(self, owner: Owner, clauses: Collection[str]) -> bytes:
+        """The 32-byte hash of what a derived record says, for one owner under the current key.
+
+        The same however its clauses are ordered, spelled or repeated, and never that of a statement.
+        """
+        return _derivation_hash(self.current, owner, clauses)
+
+    def derivation_hashes_by_key(self, owner: Owner, clauses: Collection[str]) -> dict[str, bytes]:
+        """The same by the id of each key of the ring."""
+        return {key.id: _derivation_hash(key, owner, clauses) for key in self.keys}
+
     def with_current(self, identifier: str) -> "Keyring | None":
         """The ring with the key of this id as its current one; None where it holds none such."""
         key = next((key for key in self.keys if key.id == identifier), None)
@@ -70,6 +82,13 @@ class Keyring:
 def _statement_hash(key: HashKey, owner: Owner, text: str) -> bytes:
     message = length_prefixed(owner.tenant.encode(), owner.principal.encode(), text.encode())
     return hmac.digest(key.secret, message, hashlib.sha256)
+
+
+def _derivation_hash(key: HashKey, owner: Owner, clauses: Collection[str]) -> bytes:
+    said = sorted({normalized(clause) for clause in clauses})
+    # One part more than a statement has at least.
+    parts = (owner.tenant, owner.principal, "derived", *said)
+    return hmac.digest(key.secret, length_prefixed(*(part.encode() for part in parts)), hashlib.sha256)
 
 
 def lock_number(owner: Owner, statement_hash: bytes) -> int:

@@ -103,6 +103,8 @@ class Decisions(Protocol):
     ) -> bool:
         """Erase what was locked to be erased, with its copies, links and rejections; note it, and write the tombstones.
 
+        Retire the derived records that rest on it or say it, and remove those with one of the hashes as derivation's.
+
         False, and nothing is written, where a linked row appeared meanwhile that is not locked. The same is sent
         whatever was locked.
         """

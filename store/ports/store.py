@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from store.ports.decisions import Decisions
+from store.ports.derived import DerivedReads, DerivedWrites
 from store.ports.journal import JournalReads, JournalWrites
 from store.ports.memories import MemoryReads, MemoryWrites
 from store.ports.tokens import TokenReads, TokenWrites
@@ -75,6 +76,11 @@ class Snapshot(Protocol):
         ...
 
     @property
+    def derived(self) -> DerivedReads:
+        """Derived records."""
+        ...
+
+    @property
     def journal(self) -> JournalReads:
         """Events, receipts, tombstones, rejections, people."""
         ...
@@ -101,6 +107,16 @@ class Transaction(Protocol):
     @property
     def shown(self) -> MemoryReads:
         """Beliefs as they are shown, as this transaction has left them."""
+        ...
+
+    @property
+    def derived(self) -> DerivedWrites:
+        """Derived records."""
+        ...
+
+    @property
+    def shown_derived(self) -> DerivedReads:
+        """Derived records as they are shown, as this transaction has left them."""
         ...
 
     @property

@@ -232,9 +232,11 @@ async def test_a_second_click_and_a_held_key_correct_nothing_else(site: Site, vi
     await visit.page.wait_for_load_state("networkidle")
     assert 1 == len(visit.asked("ReviewMemory"))
 
+    await expect(visit.rows).to_have_count(3)
+
     await visit.page.keyboard.press("j")
     await visit.page.keyboard.down("r")
-    await expect(visit.rows).to_have_count(3)
+    await expect(visit.rows).to_have_count(2)
     for _ in range(3):
         await visit.page.keyboard.down("r")
         await visit.page.evaluate(

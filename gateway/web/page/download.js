@@ -4,13 +4,15 @@ import { ApiError } from './api.js';
 
 const STATUSES = ['PROVISIONAL', 'ACTIVE', 'SUPERSEDED', 'EXPIRED', 'RETIRED'];
 const WAITS_MAX = 20;
-const WAIT_SECONDS = 2;
+const WAIT_SECONDS_MAX = 10;
+/** What passes by itself: the server asks to wait, or can't be reached. */
+const PASSING = new Set(['limited', 'offline']);
 
 /**
  * Collects every belief up to a ceiling, past ones too.
  * @param {(name: string, variables: object, options: object) => Promise<any>} ask
  * @param {string} ceiling
- * @param {{signal: AbortSignal, onProgress: (count: number) => void, onWait: () => void}} options
+ * @param {{signal: AbortSignal, onProgress: (count: number) => void, onWait: (because: ApiError) => void}} options
  * @returns {Promise<any[]>}
  * @throws {ApiError}
  */
@@ -46,18 +48,19 @@ export function save(memories, ceiling) {
 }
 
 /**
+ * Tries until it succeeds, longer and longer apart, unless it can't or the waits are used up.
  * @param {() => Promise<any>} attempt
  * @param {AbortSignal} signal
- * @param {() => void} onWait
+ * @param {(because: ApiError) => void} onWait
  */
 async function patiently(attempt, signal, onWait) {
   for (let waited = 0; ; waited += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof ApiError) || error.kind !== 'limited' || waited === WAITS_MAX) throw error;
-      onWait();
-      await pause((error.retryAfterSeconds ?? WAIT_SECONDS) * 1000, signal);
+      if (!(error instanceof ApiError) || !PASSING.has(error.kind) || waited === WAITS_MAX) throw error;
+      onWait(error);
+      await pause((error.retryAfterSeconds ?? Math.min(2 ** waited, WAIT_SECONDS_MAX)) * 1000, signal);
     }
   }
 }

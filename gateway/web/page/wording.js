@@ -1,6 +1,6 @@
 // @ts-check
 /** What the server says in its own terms, said in the words of the catalogue. */
-import { numberText, text } from './texts.js';
+import { locale, text } from './texts.js';
 
 /** From which confidence on each word holds, the least sure first. */
 const SURE_FROM = [0, 0.2, 0.4, 0.6, 0.8, 0.95];
@@ -10,12 +10,14 @@ export function sureWords(confidence) {
   return text(`sure.${SURE_FROM.findLastIndex((from) => confidence >= from)}`);
 }
 
-/** @param {number} confidence */
-export function confidenceText(confidence) {
-  return numberText(confidence, { minimumFractionDigits: 0, maximumFractionDigits: 3 });
+/** A confidence as a percentage, or those from one to another. @param {number} from @param {number} [to] */
+export function confidenceText(from, to = from) {
+  // The unit and not the style `percent`, which writes its sign twice in a range.
+  const format = new Intl.NumberFormat(locale(), { style: 'unit', unit: 'percent', maximumFractionDigits: 1 });
+  return from === to ? format.format(100 * from) : format.formatRange(100 * from, 100 * to);
 }
 
-/** In words and as a number: “fairly sure (0.82)”. @param {number} confidence */
+/** In words and as a number: “fairly sure (82%)”. @param {number} confidence */
 export function sureText(confidence) {
   return text('sure.value', { words: sureWords(confidence), value: confidenceText(confidence) });
 }

@@ -40,7 +40,7 @@ class DownloadButton extends HTMLElement {
       const memories = await collect(session.ask, ceiling, {
         signal,
         onProgress: (count) => this.#tell(text('download.running', { count })),
-        onWait: () => this.#tell(text('download.waiting')),
+        onWait: (because) => this.#tell(text('download.waiting', { reason: reasonText(because) })),
       });
       save(memories, ceiling);
       this.#tell(text('download.done', { count: memories.length }));

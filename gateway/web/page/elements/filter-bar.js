@@ -5,6 +5,7 @@ import { debounced } from '../feed.js';
 import { icon } from '../icons.js';
 import { dayText, monthText, text } from '../texts.js';
 import { FILTER_STATUSES, FILTER_TYPES, filterOf, isFiltered } from '../view.js';
+import { confidenceText } from '../wording.js';
 
 /** @typedef {import('../view.js').Filter} Filter */
 
@@ -74,6 +75,8 @@ class FilterBar extends HTMLElement {
       session: input('session', 'filter.session_placeholder'),
       review: choice('review', ['', 'flagged', 'unflagged'], (value) => text(`filter.review.${value || 'any'}`)),
     };
+    this.fields.text.setAttribute('aria-describedby', 'filter-text-help');
+    this.fields.text.title = text('filter.text_help');
     const folded = FOLDED.filter((name) => !(queue && name === 'review'));
     this.panel = html(
       'div',
@@ -108,6 +111,7 @@ class FilterBar extends HTMLElement {
           icon('search'),
           html('label', { for: 'filter-text', class: 'visually-hidden' }, text('filter.text')),
           this.fields.text,
+          html('span', { id: 'filter-text-help', class: 'visually-hidden' }, text('filter.text_help')),
         ),
         this.button,
       ),
@@ -199,8 +203,8 @@ function chipLabels(filter) {
     labels.push([['sensitivity'], text('filter.chip.sensitivity', { value: text(`sensitivity.${filter.sensitivity.toUpperCase()}`) })]);
   }
   if (filter.confidenceMin || filter.confidenceMax) {
-    const [minimum, maximum] = [Number(filter.confidenceMin || 0), Number(filter.confidenceMax || 1)];
-    labels.push([['confidenceMin', 'confidenceMax'], text('filter.chip.confidence', { minimum, maximum })]);
+    const value = confidenceText(Number(filter.confidenceMin || 0), Number(filter.confidenceMax || 1));
+    labels.push([['confidenceMin', 'confidenceMax'], text('filter.chip.confidence', { value })]);
   }
   if (filter.formedAfter || filter.formedBefore) labels.push([['formedAfter', 'formedBefore'], formedLabel(filter)]);
   return labels;

@@ -6,6 +6,7 @@
 
 import { html } from '../dom.js';
 import { monthText, numberText, text } from '../texts.js';
+import { confidenceText } from '../wording.js';
 import { bars, columns, divided, dots, ring } from './charts.js';
 import { monthsByYear } from './months.js';
 import { monthName } from './times.js';
@@ -112,16 +113,11 @@ function confidenceCard({ confidenceBands }, linkTo) {
   const parts = confidenceBands.map(({ minimum, maximum, count }, band) => {
     const top = band === confidenceBands.length - 1 ? maximum : maximum - BAND_STEP;
     const filters = { confidenceMin: String(minimum), confidenceMax: String(Number(top.toFixed(3))) };
-    const range = text('overview.band_range', { minimum: percent(minimum), maximum: percent(maximum) });
+    const range = confidenceText(minimum, maximum);
     const word = text(`overview.band.${band}`);
     return { ...part(word, count, linkTo(filters), `tone-band-${band + 1}`, `${word.replaceAll(SOFT_HYPHEN, '')}, ${range}`), note: range };
   });
   return card('confidence', text('overview.by_confidence'), text('overview.by_confidence_help'), columns(parts));
-}
-
-/** @param {number} share */
-function percent(share) {
-  return numberText(Math.round(100 * share));
 }
 
 /** @param {Overview} overview @param {LinkTo} linkTo */

@@ -129,10 +129,8 @@ export function sensitivityBadge(sensitivity) {
 function alerts(memory) {
   const conflicts = memory.conflictsWith?.length ?? 0;
   const parts = [];
+  if (memory.flaggedForReview) parts.push(html('span', { class: 'alert flagged' }, icon('flag'), text('row.flagged')));
   if (isKeptHere(memory)) parts.push(html('span', { class: 'alert kept', title: text('row.kept_here_help') }, icon('here'), text('row.kept_here')));
-  if (memory.flaggedForReview && !isKeptHere(memory)) {
-    parts.push(html('span', { class: 'alert flagged' }, icon('flag'), text('row.flagged')));
-  }
   if (conflicts > 0) {
     parts.push(html('span', { class: 'alert conflict' }, icon('conflict'), text('row.conflicts', { count: conflicts })));
   }

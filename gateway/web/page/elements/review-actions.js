@@ -3,7 +3,7 @@
 import { html } from '../dom.js';
 import { icon } from '../icons.js';
 import { text } from '../texts.js';
-import { isKeptHere, isLive } from '../wording.js';
+import { isLive } from '../wording.js';
 
 /** @typedef {import('../writes.js').ActKind} ActKind */
 
@@ -33,18 +33,16 @@ export function offeredActs(memory) {
  * @returns {HTMLElement}
  */
 export function reviewActions({ memory, busy, compact = false, onAct }) {
-  const buttons = offeredActs(memory).map((kind) => {
-    const first = kind === 'dismiss' && isKeptHere(memory);
-    return html(
+  const buttons = offeredActs(memory).map((kind) =>
+    html(
       'button',
       {
         type: 'button',
-        class: `act ${kind}${first ? ' first' : ''}`,
+        class: `act ${kind}`,
         testid: `review.${kind}`,
         'aria-disabled': busy ? 'true' : null,
         title: compact ? text(`act.${kind}_help`) : null,
-        // The second click of two would meet what has taken the first one's place.
-        onclick: (/** @type {MouseEvent} */ event) => busy || event.detail > 1 || onAct(kind),
+        onclick: () => busy || onAct(kind),
       },
       icon(ICONS[kind]),
       html(
@@ -53,7 +51,7 @@ export function reviewActions({ memory, busy, compact = false, onAct }) {
         html('span', { class: 'act-name' }, text(`act.${kind}`)),
         compact ? null : html('small', {}, text(`act.${kind}_help`)),
       ),
-    );
-  });
+    ),
+  );
   return html('div', { class: compact ? 'acts compact' : 'acts', role: 'group', 'aria-label': text('act.title') }, buttons);
 }

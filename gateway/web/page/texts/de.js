@@ -51,7 +51,7 @@ export default {
     one: 'Wird gesammelt… {count} Annahme bisher',
     other: 'Wird gesammelt… {count} Annahmen bisher',
   },
-  'download.waiting': 'Der Server ist beschäftigt. Gleich geht es weiter…',
+  'download.waiting': '{reason} Gleich geht es weiter…',
   'download.done': {
     one: '{count} Annahme in einer Datei gespeichert.',
     other: '{count} Annahmen in einer Datei gespeichert.',
@@ -76,7 +76,9 @@ export default {
 
   'filter.label': 'Suche und Filter',
   'filter.text': 'Suche',
-  'filter.text_placeholder': 'In den Annahmen suchen',
+  'filter.text_placeholder': 'Nach ganzen Wörtern suchen',
+  'filter.text_help':
+    'Findet Annahmen mit einem deiner Wörter. Nur ganze Wörter zählen; Groß- und Kleinschreibung ist gleich.',
   'filter.more': 'Filter',
   'filter.more_active': 'Filter ({count})',
   'filter.status': 'Zeigen',
@@ -95,7 +97,7 @@ export default {
   'filter.clear': 'Alle entfernen',
   'filter.remove': 'Filter entfernen: {name}',
   'filter.chip.sensitivity': 'Privatheit: {value}',
-  'filter.chip.confidence': 'Wie sicher: {minimum} bis {maximum}',
+  'filter.chip.confidence': 'Wie sicher: {value}',
   'filter.chip.formed': 'Entstanden: {value}',
   'filter.chip.formed_after': 'Entstanden seit {value}',
   'filter.chip.formed_before': 'Entstanden vor {value}',
@@ -154,7 +156,6 @@ export default {
   'sure.4': 'ziemlich sicher',
   'sure.5': 'sehr sicher',
   'sure.value': '{words} ({value})',
-  'sure.row': 'So sicher ist das System: {words}',
 
   'detail.label': 'Annahme im Einzelnen',
   'detail.back': 'Zurück zur Liste',
@@ -226,7 +227,6 @@ export default {
   'portability.LOCAL': 'Nur in dem Bereich, in dem es gelernt wurde',
 
   'act.title': 'Richtigstellen',
-  'act.lead': 'Was sagst du dazu?',
   'act.dismiss': 'Als geprüft markieren',
   'act.dismiss_help': 'Es darf bleiben, wie es ist.',
   'act.untrue': 'Stimmt nicht',
@@ -235,7 +235,6 @@ export default {
   'act.not_here_help': 'Es bleibt wahr, wird aber nur in dem Bereich verwendet, in dem es gelernt wurde.',
   'act.delete': 'Löschen',
   'act.delete_help': 'Es wird endgültig gelöscht und nicht wieder gelernt.',
-  'act.more': 'Mehr',
   'act.busy': 'Wird gespeichert…',
   'act.done.dismiss': 'Als geprüft markiert.',
   'act.done.untrue': 'Zurückgezogen. Das System nimmt es nicht mehr an und lernt es nicht wieder.',
@@ -274,7 +273,7 @@ export default {
     'Sobald das System etwas über dich lernt, erscheint es hier. Privateres kann verborgen sein: siehe „Sichtbar bis“.',
   'state.no_match.title': 'Nichts gefunden',
   'state.no_match.text':
-    'Keine Annahme passt zu deiner Suche und deinen Filtern. Versuch es mit weniger oder anderen Wörtern, oder entferne die Filter.',
+    'Keine Annahme passt zu deiner Suche und deinen Filtern. Nur ganze Wörter werden gefunden: Versuch es mit anderen Wörtern, oder entferne die Filter.',
   'state.no_match.action': 'Suche und Filter entfernen',
   'state.review_empty.title': 'Alles durchgesehen',
   'state.review_empty.text': 'Auf dieser Stufe der Privatheit wartet nichts auf deine Prüfung.',
@@ -305,7 +304,6 @@ export default {
     'Auf dieser Stufe der Privatheit gibt es keine solche Annahme. Vielleicht wurde sie gelöscht, oder sie ist privater als das, was hier gezeigt wird.',
   'state.retry': 'Noch einmal versuchen',
   'state.other_token': 'Anderen Schlüssel verwenden',
-  'state.retrying': 'Wird noch einmal versucht…',
 
   'reason.offline': 'Der Server ist nicht erreichbar.',
   'reason.limited': 'Der Server ist beschäftigt.',
@@ -316,7 +314,6 @@ export default {
   'reason.unsupported': 'Dieser Server unterstützt es noch nicht.',
   'reason.not_found': 'Es ist nicht mehr da.',
   'reason.conflict': 'Es hat sich inzwischen geändert.',
-  'reason.stopped': 'Du hast es angehalten.',
 
   'notice.label': 'Meldungen',
   'notice.close': 'Meldung schließen',
@@ -338,7 +335,6 @@ export default {
   'overview.band.2': 'Un\u00adsicher',
   'overview.band.3': 'Einiger\u00admaßen sicher',
   'overview.band.4': 'Ziemlich oder sehr sicher',
-  'overview.band_range': '{minimum}–{maximum}\u00a0%',
   'overview.by_month': 'Wann es entstanden ist',
   'overview.by_month_help': 'Nach Monaten, das Älteste zuerst.',
   'overview.by_status': 'Heute und früher',
@@ -346,7 +342,6 @@ export default {
   'overview.item': { one: '{name}: {count} Annahme', other: '{name}: {count} Annahmen' },
   'overview.empty': 'Auf dieser Stufe der Privatheit wird nichts über dich angenommen.',
 
-  'timeline.title': 'Im Lauf der Zeit',
   'timeline.label': 'Wann es entstanden ist, bestätigt und verwendet wurde, und bis wann es gilt',
   'timeline.created': 'Entstanden',
   'timeline.valid_from': 'Gilt seit',
@@ -359,8 +354,6 @@ export default {
   'timeline.updated': 'Zuletzt geändert',
   'timeline.now': 'Heute',
   'timeline.never_used': 'Nie in einer Antwort verwendet',
-  'timeline.no_end': 'Kein Ende ist festgelegt',
-  'timeline.at': '{name}: {when}',
 
   'keys.title': 'Tastenkürzel',
   'keys.next': 'Nächste Annahme',

@@ -44,7 +44,7 @@ export default {
   'settings.read_only': 'Your token only allows reading. To review or delete beliefs, ask for one that allows changes.',
 
   'download.running': { one: 'Collecting… {count} belief so far', other: 'Collecting… {count} beliefs so far' },
-  'download.waiting': 'The server is busy. Going on in a moment…',
+  'download.waiting': '{reason} Going on in a moment…',
   'download.done': { one: 'Saved {count} belief to a file.', other: 'Saved {count} beliefs to a file.' },
   'download.failed': 'The download did not finish. {reason}',
   'download.cancel': 'Stop',
@@ -65,7 +65,8 @@ export default {
 
   'filter.label': 'Search and filters',
   'filter.text': 'Search',
-  'filter.text_placeholder': 'Search in what is believed',
+  'filter.text_placeholder': 'Search by whole words',
+  'filter.text_help': 'Finds beliefs with any of your words. Only whole words count; capital and small letters are alike.',
   'filter.more': 'Filters',
   'filter.more_active': 'Filters ({count})',
   'filter.status': 'Show',
@@ -84,7 +85,7 @@ export default {
   'filter.clear': 'Clear all',
   'filter.remove': 'Remove filter: {name}',
   'filter.chip.sensitivity': 'Privacy: {value}',
-  'filter.chip.confidence': 'How sure: {minimum} to {maximum}',
+  'filter.chip.confidence': 'How sure: {value}',
   'filter.chip.formed': 'Formed: {value}',
   'filter.chip.formed_after': 'Formed since {value}',
   'filter.chip.formed_before': 'Formed before {value}',
@@ -138,7 +139,6 @@ export default {
   'sure.4': 'fairly sure',
   'sure.5': 'very sure',
   'sure.value': '{words} ({value})',
-  'sure.row': 'The system is {words}',
 
   'detail.label': 'Belief in detail',
   'detail.back': 'Back to the list',
@@ -210,7 +210,6 @@ export default {
   'portability.LOCAL': 'Only in the area it was learned in',
 
   'act.title': 'Put it right',
-  'act.lead': 'What do you say?',
   'act.dismiss': 'Mark reviewed',
   'act.dismiss_help': 'It may stay as it is.',
   'act.untrue': 'Not true',
@@ -219,7 +218,6 @@ export default {
   'act.not_here_help': 'It stays true, but is used only in the area it was learned in.',
   'act.delete': 'Delete',
   'act.delete_help': 'It is erased for good and not learned again.',
-  'act.more': 'More',
   'act.busy': 'Saving…',
   'act.done.dismiss': 'Marked as reviewed.',
   'act.done.untrue': 'Withdrawn. The system no longer believes it and will not learn it again.',
@@ -254,7 +252,7 @@ export default {
   'state.empty.title': 'Nothing is believed about you yet',
   'state.empty.text': 'When the system learns something about you, it shows up here. More private beliefs may be hidden: see “Showing up to”.',
   'state.no_match.title': 'Nothing matches',
-  'state.no_match.text': 'No belief fits your search and filters. Try fewer or other words, or clear the filters.',
+  'state.no_match.text': 'No belief fits your search and filters. Only whole words are found: try other words, or clear the filters.',
   'state.no_match.action': 'Clear search and filters',
   'state.review_empty.title': 'All looked through',
   'state.review_empty.text': 'Nothing waits for your review at this level of privacy.',
@@ -278,7 +276,6 @@ export default {
   'state.not_found.text': 'There is no such belief at this level of privacy. It may have been deleted, or be more private than what is shown here.',
   'state.retry': 'Try again',
   'state.other_token': 'Use another token',
-  'state.retrying': 'Trying again…',
 
   'reason.offline': 'The server can’t be reached.',
   'reason.limited': 'The server is busy.',
@@ -289,7 +286,6 @@ export default {
   'reason.unsupported': 'This server does not support it yet.',
   'reason.not_found': 'It is no longer there.',
   'reason.conflict': 'It changed in the meantime.',
-  'reason.stopped': 'You stopped it.',
 
   'notice.label': 'Messages',
   'notice.close': 'Close message',
@@ -311,7 +307,6 @@ export default {
   'overview.band.2': 'Unsure',
   'overview.band.3': 'Some\u00adwhat sure',
   'overview.band.4': 'Fairly or very sure',
-  'overview.band_range': '{minimum}–{maximum}%',
   'overview.by_month': 'When it was formed',
   'overview.by_month_help': 'By month, oldest first.',
   'overview.by_status': 'Now and in the past',
@@ -319,7 +314,6 @@ export default {
   'overview.item': { one: '{name}: {count} belief', other: '{name}: {count} beliefs' },
   'overview.empty': 'Nothing is believed about you at this level of privacy.',
 
-  'timeline.title': 'Over time',
   'timeline.label': 'When it was formed, confirmed and used, and until when it holds',
   'timeline.created': 'Formed',
   'timeline.valid_from': 'Holds since',
@@ -332,8 +326,6 @@ export default {
   'timeline.updated': 'Last changed',
   'timeline.now': 'Today',
   'timeline.never_used': 'Never used in an answer',
-  'timeline.no_end': 'No end is set',
-  'timeline.at': '{name}: {when}',
 
   'keys.title': 'Keyboard shortcuts',
   'keys.next': 'Next belief',

@@ -50,7 +50,7 @@ export default {
     one: 'Reuniendo… {count} creencia hasta ahora',
     other: 'Reuniendo… {count} creencias hasta ahora',
   },
-  'download.waiting': 'El servidor está ocupado. Seguimos en un momento…',
+  'download.waiting': '{reason} Seguimos en un momento…',
   'download.done': {
     one: 'Se guardó {count} creencia en un archivo.',
     other: 'Se guardaron {count} creencias en un archivo.',
@@ -75,7 +75,9 @@ export default {
 
   'filter.label': 'Búsqueda y filtros',
   'filter.text': 'Buscar',
-  'filter.text_placeholder': 'Buscar en lo que se cree',
+  'filter.text_placeholder': 'Buscar palabras enteras',
+  'filter.text_help':
+    'Encuentra creencias con alguna de tus palabras. Solo cuentan palabras enteras; mayúsculas y minúsculas dan igual.',
   'filter.more': 'Filtros',
   'filter.more_active': 'Filtros ({count})',
   'filter.status': 'Mostrar',
@@ -94,7 +96,7 @@ export default {
   'filter.clear': 'Quitar todo',
   'filter.remove': 'Quitar el filtro: {name}',
   'filter.chip.sensitivity': 'Privacidad: {value}',
-  'filter.chip.confidence': 'Seguridad: de {minimum} a {maximum}',
+  'filter.chip.confidence': 'Seguridad: {value}',
   'filter.chip.formed': 'Formada: {value}',
   'filter.chip.formed_after': 'Formada desde el {value}',
   'filter.chip.formed_before': 'Formada antes del {value}',
@@ -152,7 +154,6 @@ export default {
   'sure.4': 'bastante seguro',
   'sure.5': 'muy seguro',
   'sure.value': '{words} ({value})',
-  'sure.row': 'Para el sistema: {words}',
 
   'detail.label': 'La creencia en detalle',
   'detail.back': 'Volver a la lista',
@@ -224,7 +225,6 @@ export default {
   'portability.LOCAL': 'Solo en el ámbito en que se aprendió',
 
   'act.title': 'Corregir',
-  'act.lead': '¿Qué dices tú?',
   'act.dismiss': 'Marcar como revisada',
   'act.dismiss_help': 'Puede quedarse como está.',
   'act.untrue': 'No es cierto',
@@ -233,7 +233,6 @@ export default {
   'act.not_here_help': 'Sigue siendo cierto, pero se usa solo en el ámbito en que se aprendió.',
   'act.delete': 'Borrar',
   'act.delete_help': 'Se borra para siempre y no se vuelve a aprender.',
-  'act.more': 'Más',
   'act.busy': 'Guardando…',
   'act.done.dismiss': 'Marcada como revisada.',
   'act.done.untrue': 'Retirada. El sistema ya no la cree y no volverá a aprenderla.',
@@ -270,7 +269,7 @@ export default {
     'Cuando el sistema aprenda algo sobre ti, aparecerá aquí. Puede haber creencias más privadas ocultas: mira «Se muestra hasta».',
   'state.no_match.title': 'No hay resultados',
   'state.no_match.text':
-    'Ninguna creencia encaja con tu búsqueda y tus filtros. Prueba con menos palabras o con otras, o quita los filtros.',
+    'Ninguna creencia encaja con tu búsqueda y tus filtros. Solo se encuentran palabras enteras: prueba con otras, o quita los filtros.',
   'state.no_match.action': 'Quitar la búsqueda y los filtros',
   'state.review_empty.title': 'Todo revisado',
   'state.review_empty.text': 'En este nivel de privacidad no hay nada que espere tu revisión.',
@@ -299,7 +298,6 @@ export default {
     'No existe tal creencia en este nivel de privacidad. Quizá se borró, o es más privada que lo que se muestra aquí.',
   'state.retry': 'Probar otra vez',
   'state.other_token': 'Usar otra clave',
-  'state.retrying': 'Probando otra vez…',
 
   'reason.offline': 'No se llega al servidor.',
   'reason.limited': 'El servidor está ocupado.',
@@ -310,7 +308,6 @@ export default {
   'reason.unsupported': 'Este servidor todavía no lo permite.',
   'reason.not_found': 'Ya no está.',
   'reason.conflict': 'Cambió mientras tanto.',
-  'reason.stopped': 'Lo paraste tú.',
 
   'notice.label': 'Mensajes',
   'notice.close': 'Cerrar el mensaje',
@@ -332,7 +329,6 @@ export default {
   'overview.band.2': 'Poco seguro',
   'overview.band.3': 'Algo seguro',
   'overview.band.4': 'Bastante o muy seguro',
-  'overview.band_range': '{minimum}–{maximum}\u00a0%',
   'overview.by_month': 'Cuándo se formó',
   'overview.by_month_help': 'Por meses, lo más antiguo primero.',
   'overview.by_status': 'Ahora y antes',
@@ -340,7 +336,6 @@ export default {
   'overview.item': { one: '{name}: {count} creencia', other: '{name}: {count} creencias' },
   'overview.empty': 'En este nivel de privacidad no se cree nada sobre ti.',
 
-  'timeline.title': 'A lo largo del tiempo',
   'timeline.label': 'Cuándo se formó, se confirmó y se usó, y hasta cuándo vale',
   'timeline.created': 'Formada',
   'timeline.valid_from': 'Empieza a valer',
@@ -353,8 +348,6 @@ export default {
   'timeline.updated': 'Último cambio',
   'timeline.now': 'Hoy',
   'timeline.never_used': 'Nunca se usó en una respuesta',
-  'timeline.no_end': 'No hay un final fijado',
-  'timeline.at': '{name}: {when}',
 
   'keys.title': 'Atajos de teclado',
   'keys.next': 'Creencia siguiente',
