@@ -1,5 +1,6 @@
 """The system's Chromium, headless: found, not brought along.
 
+The headless shell first, the same engine without the windows and menus of the browser, which take as long as the page.
 Where there is none, tests that need it are skipped with a line that says so; under CI they fail.
 TEST_CHROMIUM names one by its path, or by a name on the PATH.
 """
@@ -14,6 +15,7 @@ import pytest
 from playwright.async_api import Browser, async_playwright
 
 NAMES = (
+    "chromium-headless-shell",
     "chromium",
     "chromium-browser",
     "google-chrome",
@@ -39,11 +41,12 @@ def _find() -> str:
     names = [given] if given else NAMES
     found = next(filter(None, map(shutil.which, names)), None)
     if found is None:
-        _do_without(f"{given or 'Chromium'} is not installed: the memory browser is not tested")
+        do_without(f"{given or 'Chromium'} is not installed: the memory browser is not tested")
     return found
 
 
-def _do_without(reason: str) -> NoReturn:
+def do_without(reason: str) -> NoReturn:
+    """Skip the test that needs what is not there; fail it under CI."""
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)

@@ -7,6 +7,7 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from tests.browser.chromium import started_chromium
+from tests.browser.graphiql_files import installed_graphiql
 from tests.browser.site import Site, served_site
 from tests.browser.visits import Visitor
 from tests.databases import DatabaseServer
@@ -22,7 +23,7 @@ async def chromium() -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def site(postgres_server: DatabaseServer) -> AsyncIterator[Site]:
     """The program with the demo and its page; each test adds a person of its own."""
-    async with served_site(postgres_server, log_level="debug") as site:
+    async with served_site(postgres_server, graphiql=installed_graphiql(), log_level="debug") as site:
         yield site
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from playwright.async_api import Page, Request, Route
 
-from tests.browser.visits import GRAPHQL
+from tests.browser.visits import GRAPHQL, WAIT_MILLISECONDS
 
 Act: TypeAlias = Callable[[Route], Awaitable[None]]
 
@@ -51,6 +51,11 @@ async def failed(route: Route) -> None:
     await _refuse(route, 500, "internal_error", {})
 
 
+async def conflict(route: Route) -> None:
+    """Answer that the belief is not as it was."""
+    await _refuse(route, 409, "conflict", {})
+
+
 async def unauthenticated(route: Route) -> None:
     """Answer that the token is no longer valid."""
     await _refuse(route, 401, "authentication_error", {})
@@ -90,7 +95,8 @@ class Held:
 
     async def come(self) -> None:
         """Wait until there is an answer to let go."""
-        await self._has_come.wait()
+        async with asyncio.timeout(WAIT_MILLISECONDS / 1000):
+            await self._has_come.wait()
 
     def let_go(self) -> None:
         """Let the answer arrive."""

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from uuid import uuid4
 
 from gateway.service.keys import write_key_file
@@ -79,11 +80,15 @@ class Site:
 
 
 @asynccontextmanager
-async def served_site(databases: DatabaseServer, **settings: str) -> AsyncIterator[Site]:
-    """The program with the demo on a database of its own, until the block is left."""
+async def served_site(
+    databases: DatabaseServer, *, graphiql: Path | None = None, **settings: str
+) -> AsyncIterator[Site]:
+    """The program with the demo on a database of its own, until the block is left; with GraphiQL, if it is given."""
     database_url = await databases.create()
     async with new_place() as place:
         write_key_file(place.data / "key", KEYRING, replacing=False)
+        if graphiql is not None:
+            (place.data / "graphiql").symlink_to(graphiql)
         store = PostgresStore(database_url)
         tokens = TokenService(store, clock=lambda: NOW, new_id=uuid4)
         try:

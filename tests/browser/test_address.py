@@ -37,6 +37,24 @@ async def test_back_forward_and_reload_lead_where_they_led(site: Site, visitor: 
     await expect(visit.by("overview").first).to_be_visible()
 
 
+async def test_back_after_a_deletion_leads_to_what_was_before_it(site: Site, visitor: Visitor) -> None:
+    belief, other = memory("Keeps a rowing boat"), memory("Drinks tea")
+    visit = await visitor.enter(await site.person(belief, other), fragment="#/overview")
+    await expect(visit.by("overview").first).to_be_visible()
+    await visit.go(f"#/memory/{belief.id}")
+
+    await visit.act("delete")
+    await visit.by("confirm.delete").click()
+    await expect(visit.row(other)).to_be_visible()
+    await expect(visit.detail).to_be_hidden()
+    await visit.page.go_back()
+
+    await expect(visit.by("overview").first).to_be_visible()
+    await visit.page.go_forward()
+    await expect(visit.row(other)).to_be_visible()
+    await expect(visit.detail).to_be_hidden()
+
+
 async def test_a_link_with_a_view_leads_there_after_signing_in(site: Site, visitor: Visitor) -> None:
     boat, tea = memory("Keeps a rowing boat"), memory("Drinks tea")
     person = await site.person(boat, tea)

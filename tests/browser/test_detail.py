@@ -21,6 +21,7 @@ from store.domain.vocabulary import (
 )
 from tests.browser.gestures import scroll_to_end
 from tests.browser.marks import browser_tests
+from tests.browser.network import Held, between
 from tests.browser.site import Site
 from tests.browser.visits import SIZES, Visitor
 from tests.factories import NOW, OTHER_SESSION, memory
@@ -72,7 +73,7 @@ async def test_every_field_is_told_in_words(site: Site, visitor: Visitor, size: 
             "A limit to be kept",
         ),
         *("Supposed, from several observations", "Perhaps not for long", "Only in the area it was learned in"),
-        *("You agreed to it", "Sensitive", "fairly sure", "0.825", "7 times", "31", "47", "policy-2b", "harvest-fair"),
+        *("You agreed to it", "Sensitive", "fairly sure", "82.5%", "7 times", "31", "47", "policy-2b", "harvest-fair"),
         *("4 June 2026", "6 June 2026", "2037", str(RUN), str(belief.id)),
     ):
         await expect(detail).to_contain_text(words)
@@ -97,6 +98,37 @@ async def test_contradictions_lead_to_each_other(site: Site, visitor: Visitor) -
     await expect(detail.get_by_role("heading", name="Owns a boat")).to_be_visible()
     await visit.page.go_back()
     await expect(detail.get_by_role("heading", name="Owns no boat")).to_be_visible()
+
+
+async def test_what_is_open_is_asked_for_anew_when_what_it_names_is_deleted(site: Site, visitor: Visitor) -> None:
+    first, second = memory("Owns a boat"), memory("Owns no boat")
+    first, second = replace(first, conflicts_with=(second.id,)), replace(second, conflicts_with=(first.id,))
+    visit = await visitor.enter(await site.person(first, second))
+    await visit.open(first)
+    await expect(visit.detail).to_contain_text("Owns no boat")
+
+    await visit.by(f"select.{second.id}").check()
+    await visit.act("delete", within=visit.by("selection.bar"))
+    await visit.by("confirm.delete").click()
+
+    await expect(visit.detail).not_to_contain_text("Owns no boat")
+    await expect(visit.detail).to_contain_text("Owns a boat")
+
+
+async def test_an_answer_about_what_is_no_longer_open_is_not_shown(site: Site, visitor: Visitor) -> None:
+    boat, tea = memory("Keeps a rowing boat"), memory("Drinks tea")
+    visit = await visitor.enter(await site.person(boat, tea))
+    late = Held()
+    await between(visit.page, "MemoryDetail", late)
+
+    await visit.row(boat).locator("a").first.click()
+    await late.come()
+    await visit.open(tea)
+    late.let_go()
+
+    await visit.settle()
+    await expect(visit.detail.get_by_role("heading", name="Drinks tea")).to_be_visible()
+    await expect(visit.detail).not_to_contain_text("Keeps a rowing boat")
 
 
 async def test_what_was_replaced_and_what_took_its_place_lead_to_each_other(site: Site, visitor: Visitor) -> None:

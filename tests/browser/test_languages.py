@@ -1,6 +1,7 @@
 """The page in three languages, and beliefs in any script."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from tests.factories import memory
 pytestmark = browser_tests(2)
 
 OTHERS = {"de": "de-AT", "es": "es-MX"}
+PERCENTAGES = {"de": "82,5\u00a0%", "es": "82.5%"}
+WHOLE_WORDS = {"en": "whole words", "de": "ganze Wörter", "es": "palabras enteras"}
 PLURALS = {"one", "other"}
 
 
@@ -36,7 +39,7 @@ async def test_a_catalogue_has_the_keys_and_values_of_the_english_one(visitor: V
 
 @pytest.mark.parametrize("code", OTHERS)
 async def test_the_page_speaks_the_language_of_the_browser(site: Site, visitor: Visitor, code: str) -> None:
-    belief = memory("Keeps a rowing boat", flagged_for_review=True)
+    belief = memory("Keeps a rowing boat", flagged_for_review=True, confidence=Decimal("0.825"))
     visit = await visitor.enter(await site.person(belief), locale=OTHERS[code])
     texts = await catalogue(visit, code)
     english = await catalogue(visit, "en")
@@ -47,6 +50,7 @@ async def test_the_page_speaks_the_language_of_the_browser(site: Site, visitor: 
     await visit.open(belief)
     said = await visit.page.locator("body").inner_text()
     assert texts["detail.timeline"] in said
+    assert f"({PERCENTAGES[code]})" in said
     told_in_english = [
         key
         for key in (
@@ -60,6 +64,17 @@ async def test_the_page_speaks_the_language_of_the_browser(site: Site, visitor: 
         if english[key] in said
     ]
     assert [] == told_in_english
+
+
+async def test_the_search_says_in_every_language_that_whole_words_are_found(site: Site, visitor: Visitor) -> None:
+    person = await site.person(memory("Keeps a rowing boat"))
+    visit = await visitor.enter(person, remember=True, fragment="#/memories?text=row")
+    for code, words in WHOLE_WORDS.items():
+        await visit.page.evaluate("code => localStorage.setItem('belief-browser.language', code)", code)
+        await visit.page.reload()
+
+        await expect(visit.by("filter.text")).to_have_accessible_description(re.compile(words, re.IGNORECASE))
+        await expect(visit.state("empty")).to_contain_text(re.compile(words, re.IGNORECASE))
 
 
 async def test_a_language_that_is_chosen_is_kept(site: Site, visitor: Visitor) -> None:

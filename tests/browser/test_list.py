@@ -58,6 +58,7 @@ async def test_a_row_says_what_is_unusual_about_a_belief(site: Site, visitor: Vi
     await expect(visit.row(former)).to_contain_text("Replaced")
     await expect(visit.row(unsettled)).to_contain_text("Not settled yet")
     await expect(visit.row(kept)).to_contain_text("Kept here only")
+    await expect(visit.row(kept)).to_contain_text("Needs your review")
 
 
 def corpus() -> dict[str, MemoryRecord]:
@@ -108,6 +109,12 @@ LINKED: dict[str, set[str]] = {
     "formedBefore=2025-12-01": {"old"},
     "formedAfter=2025-12-01": LIVE - {"old"},
 }
+SAID = {
+    "sensitivity=sensitive": "Privacy: Sensitive",
+    "confidenceMin=0.9&confidenceMax=1": "How sure: 90% – 100%",
+    "formedBefore=2025-12-01": "Formed before 1 December 2025",
+    "formedAfter=2025-12-01": "Formed since 1 December 2025",
+}
 
 
 @pytest.mark.parametrize("query", LINKED)
@@ -120,7 +127,7 @@ async def test_what_only_links_filter_by_is_said_and_can_be_taken_away(
     for belief in LINKED[query]:
         await expect(visit.row(beliefs[belief])).to_be_visible()
 
-    await visit.page.get_by_role("button", name="Remove filter").first.click()
+    await visit.page.get_by_role("button", name=f"Remove filter: {SAID[query]}").click()
 
     await expect(visit.rows).to_have_count(len(LIVE))
 

@@ -1,8 +1,10 @@
 """At a glance: what is counted leads into the list of as many; and everything as one file."""
 
+import asyncio
+import itertools
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,14 @@ from playwright.async_api import expect
 
 from store.domain.vocabulary import BeliefType, MemoryStatus, Sensitivity
 from tests.browser.marks import browser_tests
-from tests.browser.network import between, through, unavailable
+from tests.browser.network import between, lost, through, unavailable
 from tests.browser.site import Person, Site
 from tests.browser.visits import SIZES, Visitor
 from tests.factories import NOW, memory
 
 pytestmark = browser_tests(3)
+
+END_SECONDS = 60
 
 SPOKEN = """
     links => links.filter((link) => !link.closest("[aria-hidden=true]")).map((link) =>
@@ -65,6 +69,7 @@ async def test_each_part_of_a_picture_leads_to_the_beliefs_behind_it(site: Site,
 async def test_the_overview_counts_under_the_ceiling(site: Site, visitor: Visitor) -> None:
     visit = await visitor.enter(await person_of_all_sorts(site), ceiling=Sensitivity.PUBLIC, fragment="#/overview")
     await expect(visit.by("overview").first).to_contain_text("Nothing waits for your review")
+    await expect(visit.by("overview").first).to_contain_text("20% – 40%")
 
     await visit.choose_ceiling(Sensitivity.INTERNAL)
 
@@ -96,11 +101,33 @@ async def test_the_file_holds_everything_up_to_the_ceiling(
     assert one == item
 
 
-async def test_a_download_goes_on_after_a_failure_that_passes(site: Site, visitor: Visitor, tmp_path: Path) -> None:
+async def test_a_download_goes_on_after_failures_that_pass(site: Site, visitor: Visitor, tmp_path: Path) -> None:
     person = await site.person(*(memory(f"Counts to {number}") for number in range(250)))
     visit = await visitor.enter(person)
-    await between(visit.page, "MemoryDownload", through, unavailable)
+    await between(visit.page, "MemoryDownload", through, unavailable, lost)
 
     await visit.download(tmp_path / "beliefs.json")
 
     assert 250 == len(beliefs_of(tmp_path / "beliefs.json"))
+
+
+async def test_a_download_waits_a_bounded_number_of_times_and_can_be_stopped(site: Site, visitor: Visitor) -> None:
+    visit = await visitor.enter(await site.person(memory("Drinks tea")))
+    await visit.page.clock.install()
+    await visit.page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))
+    await between(visit.page, "MemoryDownload", *itertools.repeat(lost, 100))
+    await visit.open_settings()
+    message = visit.by("download.message")
+
+    await visit.by("download").click()
+    await expect(message).to_have_text("The server can’t be reached. Going on in a moment…")
+    await visit.by("download").click()
+    await expect(message).to_have_text("The download was stopped.")
+    tries = len(visit.asked("MemoryDownload"))
+
+    await visit.by("download").click()
+    async with asyncio.timeout(END_SECONDS):
+        while "did not finish" not in await message.inner_text():
+            await visit.page.clock.run_for(10_000)
+    await expect(message).to_contain_text("The server can’t be reached.")
+    assert tries + 21 == len(visit.asked("MemoryDownload"))

@@ -1,9 +1,10 @@
 """Putting right: each act by button, key and swipe, applied once, and the row as the server answers it."""
 
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from store.domain.memories import MemoryRecord
 from store.domain.vocabulary import MemoryStatus, Portability
@@ -219,6 +220,51 @@ async def test_typing_is_no_shortcut(site: Site, visitor: Visitor) -> None:
     await expect(visit.by("filter.text")).to_have_value("rudn x")
     await expect(visit.by("confirm.delete")).to_have_count(0)
     assert [] == visit.asked("ReviewMemory") + visit.asked("DeleteMemory")
+
+
+async def middle(locator: Locator) -> tuple[float, float]:
+    """Where the middle of something lies in the window."""
+    box = await locator.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+async def test_a_press_does_nothing_to_what_has_just_moved_under_the_pointer(site: Site, visitor: Visitor) -> None:
+    beliefs = [waiting(f"Counts to {number}") for number in range(5)]
+    visit = await visitor.enter(await site.person(*beliefs), fragment="#/review")
+    await expect(visit.rows).to_have_count(5)
+    buttons = visit.page.get_by_test_id("review.dismiss")
+    first, second = await middle(buttons.nth(0)), await middle(buttons.nth(1))
+    # The page's time stands still, however slow this machine is.
+    await visit.page.clock.install()
+    await visit.page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))
+
+    await visit.page.mouse.click(*first)
+    await expect(visit.rows).to_have_count(4)
+    await visit.page.mouse.click(*first)
+    await visit.page.mouse.click(*second)
+    await expect(visit.rows).to_have_count(3)
+    await visit.page.mouse.click(*second)
+    await visit.page.clock.run_for(1_000)
+    await visit.page.mouse.click(*second)
+    await expect(visit.rows).to_have_count(2)
+
+    asked = [UUID(question.variables["input"]["id"]) for question in visit.asked("ReviewMemory")]
+    assert [beliefs[number].id for number in (4, 2, 1)] == asked
+
+
+async def test_what_says_the_same_leaves_the_list_with_what_is_deleted(site: Site, visitor: Visitor) -> None:
+    belief, twin, other = memory("Keeps a rowing boat"), memory("keeps a  ROWING boat"), memory("Drinks tea")
+    person = await site.person(belief, twin, other)
+    visit = await visitor.enter(person)
+    await expect(visit.rows).to_have_count(3)
+
+    await visit.press("j", "j", "d")
+    await visit.by("confirm.delete").click()
+
+    await expect(visit.rows).to_have_count(1)
+    await expect(visit.row(other)).to_be_visible()
+    assert [other.id] == [record.id for record in await site.live(person)]
 
 
 async def test_a_second_click_and_a_held_key_correct_nothing_else(site: Site, visitor: Visitor) -> None:

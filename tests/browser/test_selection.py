@@ -2,9 +2,9 @@
 
 from playwright.async_api import expect
 
-from store.domain.vocabulary import MemoryStatus
+from store.domain.vocabulary import MemoryStatus, Sensitivity
 from tests.browser.marks import browser_tests
-from tests.browser.network import Held, between, failed, through
+from tests.browser.network import Held, between, conflict, failed, through
 from tests.browser.site import Site
 from tests.browser.visits import PHONE, Visitor
 from tests.factories import memory
@@ -96,3 +96,24 @@ async def test_another_filter_ends_a_selection(site: Site, visitor: Visitor) -> 
 
     await expect(visit.rows).to_have_count(1)
     await expect(visit.by("selection.bar")).to_be_hidden()
+
+
+async def test_what_fails_under_a_ceiling_that_was_lowered_names_no_belief(site: Site, visitor: Visitor) -> None:
+    secrets = [
+        memory(f"Keeps {count} quixzorbles", flagged_for_review=True, sensitivity=Sensitivity.RESTRICTED)
+        for count in range(2)
+    ]
+    visit = await visitor.enter(await site.person(memory("Drinks tea", sensitivity=Sensitivity.PUBLIC), *secrets))
+    for belief in secrets:
+        await visit.by(f"select.{belief.id}").check()
+    held = Held()
+    await between(visit.page, "ReviewMemory", held, conflict)
+    await visit.act("dismiss", within=visit.by("selection.bar"))
+    await held.come()
+
+    await visit.choose_ceiling(Sensitivity.PUBLIC)
+    held.let_go()
+
+    await expect(visit.page.get_by_text("It changed in the meantime")).to_be_visible()
+    await expect(visit.by("selection.bar")).to_be_hidden()
+    assert "quixzorble" not in await visit.everything()

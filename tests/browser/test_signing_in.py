@@ -5,7 +5,7 @@ from playwright.async_api import expect
 
 from store.domain.vocabulary import Sensitivity
 from tests.browser.marks import browser_tests
-from tests.browser.network import between, unauthenticated
+from tests.browser.network import Held, between, through, unauthenticated
 from tests.browser.site import Site
 from tests.browser.visits import SIZES, Visit, Visitor
 from tests.factories import memory
@@ -69,6 +69,40 @@ async def test_signing_out_leaves_nothing(site: Site, visitor: Visitor) -> None:
     await visit.page.reload()
     await expect(visit.by("signin.token")).to_be_visible()
     assert "rowing" not in await visit.page.content()
+
+
+async def test_what_is_under_way_at_the_end_leaves_nothing_for_the_next_person(site: Site, visitor: Visitor) -> None:
+    beliefs = [memory(f"Keeps {count} quixzorbles", flagged_for_review=True) for count in range(3)]
+    person, other = await site.person(*beliefs), await site.person(memory("Drinks tea"))
+    visit = await visitor.enter(person, fragment="#/review")
+    await expect(visit.rows).to_have_count(3)
+    await expect(visit.by("review.count")).to_contain_text("3")
+    count, act = Held(), Held()
+    await between(visit.page, "ReviewCount", count)
+    await between(visit.page, "ReviewMemory", through, act)
+    for held in (count, act):
+        await visit.page.keyboard.press("j")
+        await visit.page.keyboard.press("r")
+        await held.come()
+
+    await visit.sign_out()
+    await visit.sign_in(other.token)
+    await expect(visit.rows).to_have_count(1)
+    count.let_go()
+    act.let_go()
+
+    await visit.settle()
+    await expect(visit.by("notices")).to_be_empty()
+    await expect(visit.by("review.count")).to_be_hidden()
+    assert "quixzorble" not in await visit.everything()
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE", "es-ES"])
+async def test_the_form_is_in_sight_as_a_whole(visitor: Visitor, locale: str) -> None:
+    visit = await visitor.arrive(locale=locale)
+
+    for part in ("signin.token", "signin.submit", "language"):
+        await expect(visit.by(part)).to_be_in_viewport(ratio=1)
 
 
 async def test_a_token_that_is_none_is_refused_with_words(visitor: Visitor) -> None:

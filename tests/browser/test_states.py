@@ -35,6 +35,7 @@ async def test_a_search_that_finds_nothing_offers_to_end_it(site: Site, visitor:
     visit = await visitor.enter(await site.person(memory("Drinks tea")))
     await visit.filter("text", "rowing")
     await expect(visit.state("empty")).to_contain_text("Nothing matches")
+    await expect(visit.state("empty")).to_contain_text("Only whole words are found")
 
     await visit.page.get_by_role("button", name="Clear search and filters").click()
 

@@ -28,6 +28,7 @@ DOCUMENTS: Mapping[str, str] = json.loads(
 WITHOUT_CEILING = {"Server"}
 """The documents that ask for nothing that a ceiling hides."""
 ROW = "memory.row."
+VALUES = "[...document.querySelectorAll('input, select, textarea')].map((field) => field.value).join('\\n')"
 TWO_FRAMES = "() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 
 expect.set_options(timeout=WAIT_MILLISECONDS)
@@ -171,6 +172,10 @@ class Visit:
         """Open a belief from its row."""
         await self.row(record).locator("a").first.click()
         await expect(self.detail).to_contain_text(record.statement)
+
+    async def everything(self) -> str:
+        """All that the document holds, seen or not: its text, the attributes, and what stands in fields."""
+        return await self.page.content() + str(await self.page.evaluate(VALUES))
 
     async def act(self, kind: str, *, within: Locator | None = None) -> None:
         """Press the button of an act, of the belief that is open unless told otherwise."""

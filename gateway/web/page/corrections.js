@@ -99,10 +99,12 @@ export class Corrections extends EventTarget {
     for (const { id } of acts) this.busy.delete(id);
     this.progress = null;
     this.selected.clear();
-    this.report = {
-      done: acts.length - failed.length,
-      failed: failed.map(({ act, error }) => ({ act, error, memory: memories.get(act.id) })),
-    };
+    if (this.#isAtLevel(acts[0])) {
+      this.report = {
+        done: acts.length - failed.length,
+        failed: failed.map(({ act, error }) => ({ act, error, memory: memories.get(act.id) })),
+      };
+    } else if (failed.length > 0) this.#sayFailed(failed[0], memories.get(failed[0].act.id));
     this.#tell('changed');
   }
 
@@ -150,9 +152,15 @@ export class Corrections extends EventTarget {
         return undefined;
       default:
         return this.say(text('act.failed', { reason: error ? reasonText(error) : '' }), {
-          retry: () => void this.#one(act, memory),
+          retry: this.#isAtLevel(act) ? () => void this.#one(act, memory) : undefined,
+          stays: true,
         });
     }
+  }
+
+  /** Whether an act is of the level that is shown: else no belief of it is named, nor is it tried again. @param {Act} act */
+  #isAtLevel(act) {
+    return act.ceiling === this.session.ceiling.toUpperCase();
   }
 
   /** @param {string} name @param {object} [detail] */

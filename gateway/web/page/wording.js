@@ -12,9 +12,8 @@ export function sureWords(confidence) {
 
 /** A confidence as a percentage, or those from one to another. @param {number} from @param {number} [to] */
 export function confidenceText(from, to = from) {
-  // The unit and not the style `percent`, which writes its sign twice in a range.
-  const format = new Intl.NumberFormat(locale(), { style: 'unit', unit: 'percent', maximumFractionDigits: 1 });
-  return from === to ? format.format(100 * from) : format.formatRange(100 * from, 100 * to);
+  const format = new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 1 });
+  return from === to ? format.format(from) : format.formatRange(from, to);
 }
 
 /** In words and as a number: “fairly sure (82%)”. @param {number} confidence */

@@ -1,5 +1,6 @@
 // @ts-check
 /** The dialogs of the page: each is made when it is needed and taken away when it is closed. */
+import { pageMoved } from '../aim.js';
 import { html } from '../dom.js';
 import { icon } from '../icons.js';
 import { text } from '../texts.js';
@@ -70,6 +71,7 @@ function open(dialog, onClosed = () => {}) {
   document.body.append(dialog);
   dialog.addEventListener('close', () => {
     dialog.remove();
+    pageMoved();
     onClosed();
   });
   // A press beside the dialog closes it.
@@ -77,4 +79,5 @@ function open(dialog, onClosed = () => {}) {
     if (event.target === dialog) dialog.close();
   });
   dialog.showModal();
+  pageMoved();
 }

@@ -29,11 +29,19 @@ class DownloadButton extends HTMLElement {
     this.abort?.abort();
   }
 
+  /** Ends what is running, and leaves no number standing. */
+  forget() {
+    this.abort?.abort();
+    this.abort = null;
+    this.replaceChildren();
+  }
+
   /** @param {import('../session.js').Session} session */
   async #run(session) {
     const { ceiling } = session;
-    this.abort = new AbortController();
-    const { signal } = this.abort;
+    const abort = new AbortController();
+    const { signal } = abort;
+    this.abort = abort;
     this.#label('download.cancel');
     this.#tell(text('download.running', { count: 0 }));
     try {
@@ -45,6 +53,7 @@ class DownloadButton extends HTMLElement {
       save(memories, ceiling);
       this.#tell(text('download.done', { count: memories.length }));
     } catch (error) {
+      if (this.abort !== abort) return;
       if (signal.aborted) this.#tell(text('download.stopped'));
       else this.#tell(text('download.failed', { reason: reasonText(error instanceof ApiError ? error : new ApiError('failed')) }));
     }

@@ -75,7 +75,6 @@ class FilterBar extends HTMLElement {
       session: input('session', 'filter.session_placeholder'),
       review: choice('review', ['', 'flagged', 'unflagged'], (value) => text(`filter.review.${value || 'any'}`)),
     };
-    this.fields.text.setAttribute('aria-describedby', 'filter-text-help');
     this.fields.text.title = text('filter.text_help');
     const folded = FOLDED.filter((name) => !(queue && name === 'review'));
     this.panel = html(
@@ -111,7 +110,6 @@ class FilterBar extends HTMLElement {
           icon('search'),
           html('label', { for: 'filter-text', class: 'visually-hidden' }, text('filter.text')),
           this.fields.text,
-          html('span', { id: 'filter-text-help', class: 'visually-hidden' }, text('filter.text_help')),
         ),
         this.button,
       ),

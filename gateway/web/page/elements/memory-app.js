@@ -1,20 +1,17 @@
 // @ts-check
 /** The page as a whole: who is signed in, what is looked at, and which parts show it. */
+import { pageMoved, watchAim } from '../aim.js';
 import { ApiError } from '../api.js';
 import { Corrections } from '../corrections.js';
 import { html } from '../dom.js';
 import { Feed } from '../feed.js';
-import { icon } from '../icons.js';
 import { CEILINGS, Session } from '../session.js';
 import { listenToKeys } from '../shortcuts.js';
 import { language, text } from '../texts.js';
 import { currentView, filterOf, formatView, go, listVariables, onViewChange, parseView, replace } from '../view.js';
-import './ceiling-choice.js';
+import { buildShell, showNavigation } from './app-shell.js';
 import { closeDialogs, dialogIsOpen } from './dialogs.js';
-import './list-page.js';
-import './memory-detail.js';
 import './notice-bar.js';
-import './overview-page.js';
 import { openSettings, openShortcuts } from './settings.js';
 import './sign-in-form.js';
 import { errorState } from './state-panel.js';
@@ -59,6 +56,7 @@ class MemoryApp extends HTMLElement {
     });
     this.addEventListener('click', (event) => this.#followRow(event));
     addEventListener('online', () => this.#backOnline());
+    watchAim();
     PHONE.addEventListener('change', () => this.#signedInRender());
     listenToKeys((name) => this.#perform(name), () => !this.session.signedIn || dialogIsOpen());
     void this.#resume();
@@ -162,63 +160,21 @@ class MemoryApp extends HTMLElement {
     this.shownUpTo = this.session.ceiling;
     this.feed.stop();
     this.listedFor = '';
+    this.reviewCount = null;
+    closeDialogs();
+    this.notices.replaceChildren();
     this.corrections.clearSelection();
     this.shell.overview.forget();
     this.#showList();
   }
 
   #buildShell() {
-    const list = html('list-page');
-    const overview = html('overview-page', { hidden: true });
-    const detail = html('memory-detail', { tabindex: '-1', 'aria-label': text('detail.label'), role: 'region', hidden: true });
-    const ceiling = html('ceiling-choice');
-    const links = {
-      memories: this.#navigationLink('memories', 'sidebar.memory'),
-      review: this.#navigationLink('review', 'nav.review'),
-      overview: this.#navigationLink('overview', 'nav.overview'),
-    };
-    const settings = html(
-      'button',
-      { type: 'button', class: 'nav-item', testid: 'nav.settings', onclick: () => this.#openSettings() },
-      icon('settings'),
-      html('span', { class: 'nav-label' }, text('nav.settings')),
-    );
-    const main = html('main', { class: 'main', id: 'main', tabindex: '-1' }, list, overview);
-    const skip = html('button', { type: 'button', class: 'skip', onclick: () => main.focus() }, text('app.skip'));
-    this.shell = { list, overview, detail, ceiling, links, main, language: language() };
-    this.replaceChildren(
-      skip,
-      html(
-        'nav',
-        { class: 'sidebar', 'aria-label': text('app.navigation') },
-        html('p', { class: 'brand', 'aria-hidden': 'true' }, html('span', { class: 'brand-mark' }, icon('memories')), text('app.name')),
-        html('ul', {}, [...Object.values(links), settings].map((item) => html('li', {}, item))),
-      ),
-      html('div', { class: 'stage' }, html('header', { class: 'topbar' }, ceiling), html('div', { class: 'columns' }, main, detail)),
-      this.notices,
-    );
-  }
-
-  /** @param {'memories' | 'review' | 'overview'} place @param {string} testid */
-  #navigationLink(place, testid) {
-    const count = place === 'review' ? html('span', { class: 'nav-count', testid: 'review.count', hidden: true }) : null;
-    return html('a', { class: 'nav-item', testid }, icon(place), html('span', { class: 'nav-label' }, text(`nav.${place}`)), count);
+    this.shell = buildShell({ onSettings: () => this.#openSettings() });
+    this.replaceChildren(...this.shell.content, this.notices);
   }
 
   #showNavigation() {
-    const { view, shell, reviewCount } = this;
-    const here = view.place === 'memory' ? view.list : view.place;
-    for (const [place, link] of Object.entries(shell.links)) {
-      link.setAttribute('href', formatView({ ...view, place: /** @type {any} */ (place), id: '', filter: filterOf() }));
-      if (place === here) link.setAttribute('aria-current', 'page');
-      else link.removeAttribute('aria-current');
-    }
-    const badge = shell.links.review.querySelector('.nav-count');
-    badge.hidden = !reviewCount;
-    badge.replaceChildren(
-      html('span', { 'aria-hidden': 'true' }, reviewCount ?? ''),
-      html('span', { class: 'visually-hidden' }, reviewCount ? text('nav.review_count', { count: reviewCount }) : ''),
-    );
+    if (this.shell) showNavigation(this.shell, this.view, this.reviewCount);
   }
 
   #startList({ anew = false } = {}) {
@@ -289,9 +245,11 @@ class MemoryApp extends HTMLElement {
     }
   }
 
-  #closeDetail() {
+  /** @param {{gone?: boolean}} [options] whether there is nothing that back could lead to */
+  #closeDetail({ gone = false } = {}) {
     const list = { ...this.view, place: this.view.list, id: '' };
     if (history.state?.fromList) history.back();
+    else if (gone) replace(list);
     else go(list);
   }
 
@@ -344,7 +302,7 @@ class MemoryApp extends HTMLElement {
       this.reviewCount = null;
       this.countedFor = '';
     }
-    if (this.shell) this.#showNavigation();
+    this.#showNavigation();
   }
 
   /** @param {{kind: import('../writes.js').ActKind, memories: any[]}} wish */
@@ -356,6 +314,7 @@ class MemoryApp extends HTMLElement {
 
   /** @param {{id: string, deleted: boolean}} done */
   #corrected({ id, deleted }) {
+    pageMoved();
     void this.#countReviews({ anew: true });
     if (!this.shell) return;
     if (deleted && this.view.place === 'memory' && this.view.id !== id) {
@@ -364,8 +323,8 @@ class MemoryApp extends HTMLElement {
       this.#showDetail();
     }
     if (this.view.place === 'memory' && this.view.id === id) {
-      if (deleted) this.#closeDetail();
-      else void this.shell.detail.load();
+      if (deleted) this.#closeDetail({ gone: true });
+      else void this.shell.detail.load().then(pageMoved);
       return;
     }
     // The row that was acted on is gone: the keyboard goes on with the one that took its place.

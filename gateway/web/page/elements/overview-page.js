@@ -53,6 +53,7 @@ class OverviewPage extends HTMLElement {
     this.shownFor = '';
     this.overview.hidden = true;
     this.overview.replaceChildren();
+    this.download.forget();
   }
 
   focusHeading() {

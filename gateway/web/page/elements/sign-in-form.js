@@ -33,7 +33,7 @@ class SignInForm extends HTMLElement {
       text('signin.show'),
     );
     const remember = html('input', { id: 'remember', type: 'checkbox', testid: 'signin.remember' });
-    const submit = html('button', { type: 'submit', class: 'button primary wide', testid: 'signin.submit' }, text('signin.submit'));
+    const submit = html('button', { type: 'submit', class: 'button primary', testid: 'signin.submit' }, text('signin.submit'));
     const message = html('p', { id: 'signin-message', class: 'form-message', role: 'alert', testid: 'signin.message' });
     const form = html(
       'form',
@@ -47,8 +47,12 @@ class SignInForm extends HTMLElement {
         html('p', { id: 'token-help', class: 'help' }, text('signin.token_help')),
       ),
       ceilingField(ceiling || 'public'),
-      html('label', { class: 'check', for: 'remember' }, remember, html('span', {}, text('signin.remember'))),
-      submit,
+      html(
+        'div',
+        { class: 'signin-end' },
+        html('label', { class: 'check', for: 'remember' }, remember, html('span', {}, text('signin.remember'))),
+        submit,
+      ),
     );
     form.addEventListener('submit', (/** @type {SubmitEvent} */ event) => {
       event.preventDefault();

@@ -76,7 +76,7 @@ export default {
 
   'filter.label': 'Suche und Filter',
   'filter.text': 'Suche',
-  'filter.text_placeholder': 'Nach ganzen Wörtern suchen',
+  'filter.text_placeholder': 'Ganze Wörter',
   'filter.text_help':
     'Findet Annahmen mit einem deiner Wörter. Nur ganze Wörter zählen; Groß- und Kleinschreibung ist gleich.',
   'filter.more': 'Filter',

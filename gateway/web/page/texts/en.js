@@ -65,7 +65,7 @@ export default {
 
   'filter.label': 'Search and filters',
   'filter.text': 'Search',
-  'filter.text_placeholder': 'Search by whole words',
+  'filter.text_placeholder': 'Whole words',
   'filter.text_help': 'Finds beliefs with any of your words. Only whole words count; capital and small letters are alike.',
   'filter.more': 'Filters',
   'filter.more_active': 'Filters ({count})',

@@ -75,7 +75,7 @@ export default {
 
   'filter.label': 'Búsqueda y filtros',
   'filter.text': 'Buscar',
-  'filter.text_placeholder': 'Buscar palabras enteras',
+  'filter.text_placeholder': 'Palabras enteras',
   'filter.text_help':
     'Encuentra creencias con alguna de tus palabras. Solo cuentan palabras enteras; mayúsculas y minúsculas dan igual.',
   'filter.more': 'Filtros',
