@@ -65,4 +65,4 @@ def store(request: pytest.FixtureRequest) -> Store:
     return opened
 
 
-pytest_plugins = ["tests.databases"]
+pytest_plugins = ["tests.databases", "tests.scheduling"]

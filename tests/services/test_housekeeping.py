@@ -15,8 +15,9 @@ from gateway.service.sweeps import RECEIPT_RETENTION_MIN
 from store.domain.people import Person
 from store.domain.vocabulary import STORED_STATUSES, EventKind, MemoryStatus, ReviewOutcome, Sensitivity
 from store.ports.store import Result, Store, Transaction
-from tests.factories import candidate, owner
+from tests.factories import candidate, memory, owner
 from tests.services.deployment import ADA, Deployment, as_principal
+from tests.worlds import keep
 
 MINUTE = timedelta(minutes=1)
 
@@ -48,12 +49,12 @@ async def test_the_sweep_changes_no_answer(deployment: Deployment) -> None:
 
 
 async def test_the_sweep_reaches_every_tenant_in_batches(deployment: Deployment) -> None:
-    away = owner("bo", tenant="inland")
-    for of in (ADA, away):
-        for number in range(502):
-            await deployment.formation.form(
-                of, candidate(f"Is away {number}", expires_at=deployment.clock.now + MINUTE)
-            )
+    ends_at = deployment.clock.now + MINUTE
+    for of in (ADA, owner("bo", tenant="inland")):
+        await keep(
+            deployment.store,
+            *(memory(f"Is away {number}", owner=of, expires_at=ends_at) for number in range(502)),
+        )
     deployment.clock.advance(MINUTE)
 
     assert (await deployment.sweeps.sweep()).expired == 2 * 502
@@ -95,8 +96,7 @@ async def test_a_name_is_shown_and_found_at_once_and_later(deployment: Deploymen
 
 
 async def test_a_rename_reaches_more_rows_than_a_batch(deployment: Deployment) -> None:
-    for number in range(501):
-        await deployment.formation.form(ADA, candidate(f"Fact {number}", subject="person:kai"))
+    await keep(deployment.store, *(memory(f"Fact {number}", subject="person:kai") for number in range(501)))
 
     await deployment.people.name(Person(owner=ADA, key="kai", name="Kai"))
 
