@@ -1,12 +1,21 @@
 """Valid values for tests: a test names only what it is about."""
 
 import itertools
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from store.domain.derived import (
+    Clause,
+    DerivedContent,
+    DerivedRecord,
+    DerivedStatus,
+    PinnedSource,
+    RecordKind,
+    check_derived,
+)
 from store.domain.formation import Candidate
 from store.domain.journal import Event, EvidenceReference, Receipt, Rejection, Tombstone
 from store.domain.keyring import HashKey, Keyring, key_id
@@ -15,6 +24,7 @@ from store.domain.owners import Owner
 from store.domain.people import display_subject
 from store.domain.tokens import AccessToken, token_hash
 from store.domain.vocabulary import (
+    SENSITIVITY_ORDER,
     AccessScope,
     Authority,
     BeliefType,
@@ -106,6 +116,53 @@ def memory(
     )
     record = replace(record, **changes)
     check_record(record)
+    return record
+
+
+def derived(
+    *sources: MemoryRecord | DerivedRecord,
+    statement: str = "Keeps a rowing boat",
+    subject: str = "Ada",
+    **changes: Any,  # any other field of the record or its content, by its name: replace() refuses what is none
+) -> DerivedRecord:
+    """A valid summary of one clause that all of its sources say, as private as the strictest, at a fresh id."""
+    content = DerivedContent(
+        subject=subject,
+        display_subject=display_subject(subject, None),
+        clauses=(Clause(text=statement, source_ids=tuple(sorted(source.id for source in sources))),),
+        belief_types=(BeliefType.FACT,),
+        session_ids=(SESSION,),
+        scope="conversation",
+        authority=Authority.INFERRED,
+        confidence=Decimal("0.5"),
+        last_evidence_at=FORMED_AT,
+        valid_from=FORMED_AT,
+        expires_at=None,
+        method="extraction",
+        method_revision="1",
+        evidence_ref="run 1",
+    )
+    said = {field.name: changes.pop(field.name) for field in fields(content) if field.name in changes}
+    record = DerivedRecord(
+        id=identifier(),
+        owner=sources[0].owner,
+        record_kind=RecordKind.SUMMARY,
+        revision=1,
+        status=DerivedStatus.ACTIVE,
+        flagged_for_review=False,
+        sensitivity=max((source.sensitivity for source in sources), key=SENSITIVITY_ORDER.__getitem__),
+        portability=Portability.CONTEXTUAL,
+        created_at=FORMED_AT,
+        updated_at=FORMED_AT,
+        store_position=next(_numbers),
+        content=replace(content, **said),
+        sources=tuple(
+            PinnedSource(id=source.id, revision=source.revision, omitted=False)
+            for source in sorted(sources, key=lambda source: source.id)
+        ),
+    )
+    record = replace(record, **changes)
+    check_derived(record)
     return record
 
 

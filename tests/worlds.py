@@ -1,16 +1,19 @@
 """Bringing records into a store and reading it back, whatever the adapter."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TypeVar
 from uuid import UUID
 
+from store.domain.derived import Ancestor, DerivedRecord
 from store.domain.memories import MemoryRecord
 from store.domain.overviews import CONFIDENCE_BANDS, MemoryOverview
 from store.domain.owners import Owner
 from store.domain.vocabulary import Sensitivity
+from store.ports.derived import DerivedWrite
 from store.ports.memories import Direction, Keyset, MemoryBrowseQuery, MemoryBrowseResult, MemoryFilter
 from store.ports.store import Snapshot, Store, Transaction
 from tests.factories import NOW, keyring
@@ -31,6 +34,32 @@ async def keep(store: Store, *records: MemoryRecord) -> None:
             )
 
     await store.transact(work)
+
+
+async def keep_derived(store: Store, *records: DerivedRecord) -> None:
+    """Store derived records exactly as they are, in one transaction; each rests on what its sources rest on."""
+
+    async def work(transaction: Transaction) -> None:
+        for record in records:
+            behind = await transaction.derived.find_ancestors(record.owner, [source.id for source in record.sources])
+            await transaction.derived.add(derived_write(record, *(behind[id] for id in sorted(behind))))
+
+    await store.transact(work)
+
+
+def derived_write(record: DerivedRecord, *behind: Iterable[Ancestor]) -> DerivedWrite:
+    """The write of an active record that rests on its sources and on what stands behind them."""
+    assert record.content is not None
+    ancestors = {ancestor.id: ancestor for ancestor in itertools.chain(*behind)}
+    ancestors |= {source.id: Ancestor(id=source.id, revision=source.revision) for source in record.sources}
+    clauses = [clause.text for clause in record.content.clauses]
+    return DerivedWrite(
+        record=record,
+        # In no order that a store might keep by chance.
+        ancestors=list(ancestors.values())[::-1],
+        derivation_hash=KEYRING.derivation_hash(record.owner, clauses),
+        statement_hash=KEYRING.statement_hash(record.owner, record.content.statement),
+    )
 
 
 async def ask(store: Store, question: Callable[[Snapshot], Awaitable[Answer]]) -> Answer:

@@ -8,6 +8,7 @@ from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import EventKind, Sensitivity
 from store.ports.decisions import Admission, LockedRow, LockedRows, ReviewWrite
+from store.ports.derived import DerivedWrites
 from store.ports.journal import JournalWrites
 from store.ports.memories import MemoryReads, MemoryWrites
 from store.ports.store import FactReads, StoreFact
@@ -16,9 +17,17 @@ from store.ports.store import FactReads, StoreFact
 class StepwiseDecisions:
     """The Decisions of a transaction, given its other parts."""
 
-    def __init__(self, memories: MemoryWrites, shown: MemoryReads, journal: JournalWrites, facts: FactReads) -> None:
+    def __init__(
+        self,
+        memories: MemoryWrites,
+        shown: MemoryReads,
+        derived: DerivedWrites,
+        journal: JournalWrites,
+        facts: FactReads,
+    ) -> None:
         self._memories = memories
         self._shown = shown
+        self._derived = derived
         self._journal = journal
         self._facts = facts
 
@@ -86,6 +95,8 @@ class StepwiseDecisions:
         await self._journal.append_each(owner, EventKind.DELETED, memories=sessions, at=at)
         await self._memories.erase(owner, erased)
         await self._memories.erase_facts(owner, hashes)
+        await self._derived.retire_dependents(owner, erased, at=at)
+        await self._derived.erase_by_hashes(owner, hashes, at=at)
         await self._journal.erase_rejections(owner, hashes)
         for tombstone in tombstones:
             await self._journal.add_tombstone(tombstone)

@@ -67,6 +67,11 @@ class InMemoryJournalReads:
         held = (owner for owner, state in self._state.owners.items() if not state.is_empty())
         return sorted(owner for owner in held if owner != WHOLE_STORE)
 
+    async def principals(self, tenant: str, *, after: str | None, limit: int) -> list[str]:
+        """Those of the owners that are of a tenant, by principal in code points, at most `limit`, after one of them."""
+        names = [owner.principal for owner in await self.owners() if owner.tenant == tenant]
+        return [name for name in names if after is None or name > after][:limit]
+
     async def stored_by_sensitivity(self) -> Mapping[str, int]:
         """How many beliefs are stored in all, by sensitivity."""
         return Counter(

@@ -14,14 +14,13 @@ from store.domain.overviews import CONFIDENCE_BANDS, MemoryOverview
 from store.domain.owners import Owner
 from store.domain.people import person_key
 from store.domain.vocabulary import LIVE_STATUSES, Sensitivity, within
+from store.inmemory.pages import page
 from store.inmemory.state import OwnerState, PersonFact, Sequences, State, StoredMemory
 from store.ports.errors import StoreInconsistent
 from store.ports.memories import (
     CHANGEABLE_FIELDS,
     SUPERSEDES_SHOWN_MAX,
-    Direction,
     EncodedPage,
-    Keyset,
     MemoryBrowseQuery,
     MemoryBrowseResult,
     MemoryFilter,
@@ -66,12 +65,9 @@ class InMemoryMemoryReads:
 
     async def browse(self, query: MemoryBrowseQuery) -> MemoryBrowseResult:
         """One page of the filtered set: limit + 1 rows in the order walked, from the keyset on."""
-        backward = query.direction is Direction.BACKWARD
-        selected = sorted(self._selected(query.filter), key=_order, reverse=backward)
-        beyond = [record for record in selected if query.keyset is None or _lies_beyond(record, query.keyset, backward)]
+        records, opposite = page(self._selected(query.filter), query)
         return MemoryBrowseResult(
-            records=tuple(self._shown(record, query.filter.ceiling) for record in beyond[: query.limit + 1]),
-            opposite=len(beyond) < len(selected) if query.with_opposite else None,
+            records=tuple(self._shown(record, query.filter.ceiling) for record in records), opposite=opposite
         )
 
     async def browse_encoded(self, query: MemoryBrowseQuery, shape: RowShape) -> EncodedPage:
@@ -311,16 +307,6 @@ def _predicate(filter: MemoryFilter) -> Callable[[StoredMemory], bool]:
         )
 
     return matches
-
-
-def _order(record: MemoryRecord) -> tuple[int, UUID]:
-    """The sort key of the one order: store_position descending, id ascending."""
-    return -record.store_position, record.id
-
-
-def _lies_beyond(record: MemoryRecord, keyset: Keyset, backward: bool) -> bool:
-    here, there = _order(record), (-keyset.position, keyset.id)
-    return here < there if backward else here > there
 
 
 def _line(id: UUID, replaced_by: Mapping[UUID, Sequence[MemoryRecord]]) -> list[MemoryRecord]:

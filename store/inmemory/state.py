@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from store.domain.derived import Ancestor, DerivedRecord
 from store.domain.journal import Event, EvidenceReference, Receipt, Rejection, Tombstone
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
@@ -53,6 +54,20 @@ class StoredMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDerived:
+    """A derived record, all that it rests on by id, and what is computed from it when it is written.
+
+    A retired one has neither ancestors nor lexemes.
+    """
+
+    record: DerivedRecord
+    ancestors: tuple[Ancestor, ...]
+    derivation_hash: bytes
+    statement_hash: bytes
+    lexemes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersonFact:
     """The copy of a live statement about a person, which other features read."""
 
@@ -66,6 +81,7 @@ class OwnerState:
     """Everything of one owner. No dictionary is ever reached but through its owner."""
 
     memories: dict[UUID, StoredMemory] = field(default_factory=dict)
+    derived: dict[UUID, StoredDerived] = field(default_factory=dict)
     references: dict[UUID, tuple[EvidenceReference, ...]] = field(default_factory=dict)
     people_facts: dict[UUID, PersonFact] = field(default_factory=dict)
     events: dict[tuple[UUID, int], Event] = field(default_factory=dict)
@@ -78,6 +94,7 @@ class OwnerState:
         """A copy whose dictionaries may be changed; the values are frozen and shared."""
         return OwnerState(
             memories=dict(self.memories),
+            derived=dict(self.derived),
             references=dict(self.references),
             people_facts=dict(self.people_facts),
             events=dict(self.events),
@@ -89,7 +106,8 @@ class OwnerState:
 
     def is_empty(self) -> bool:
         """Whether nothing of the owner is stored."""
-        return not (self.memories or self.events or self.receipts or self.tombstones or self.rejections or self.people)
+        rows = (self.memories, self.derived, self.events, self.receipts, self.tombstones, self.rejections, self.people)
+        return not any(rows)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from store.inmemory.decisions import StepwiseDecisions
+from store.inmemory.derived import InMemoryDerivedReads, InMemoryDerivedWrites
 from store.inmemory.facts import InMemoryFactReads, InMemoryFactWrites
 from store.inmemory.journal import InMemoryJournalReads, InMemoryJournalWrites
 from store.inmemory.memories import InMemoryMemoryReads, InMemoryMemoryWrites
@@ -23,6 +24,7 @@ class InMemorySnapshot:
     """The store as it stood at one moment."""
 
     memories: InMemoryMemoryReads
+    derived: InMemoryDerivedReads
     journal: InMemoryJournalReads
     tokens: InMemoryTokenReads
     facts: InMemoryFactReads
@@ -34,6 +36,8 @@ class InMemoryTransaction:
 
     memories: InMemoryMemoryWrites
     shown: InMemoryMemoryReads
+    derived: InMemoryDerivedWrites
+    shown_derived: InMemoryDerivedReads
     journal: InMemoryJournalWrites
     decisions: StepwiseDecisions
     tokens: InMemoryTokenWrites
@@ -54,6 +58,7 @@ class InMemoryStore:
         state = self._state
         yield InMemorySnapshot(
             memories=InMemoryMemoryReads(state),
+            derived=InMemoryDerivedReads(state),
             journal=InMemoryJournalReads(state),
             tokens=InMemoryTokenReads(state),
             facts=InMemoryFactReads(state),
@@ -81,13 +86,16 @@ class InMemoryStore:
 def _transaction(state: State, sequences: Sequences) -> InMemoryTransaction:
     memories = InMemoryMemoryWrites(state, sequences)
     shown = InMemoryMemoryReads(state)
+    derived = InMemoryDerivedWrites(state)
     journal = InMemoryJournalWrites(state, sequences)
     facts = InMemoryFactWrites(state)
     return InMemoryTransaction(
         memories=memories,
         shown=shown,
+        derived=derived,
+        shown_derived=InMemoryDerivedReads(state),
         journal=journal,
-        decisions=StepwiseDecisions(memories, shown, journal, facts),
+        decisions=StepwiseDecisions(memories, shown, derived, journal, facts),
         tokens=InMemoryTokenWrites(state),
         facts=facts,
     )

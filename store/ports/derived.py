@@ -100,6 +100,10 @@ class DerivedWrites(Protocol):
         """The ids of active records that do not stand, by id, at most `limit`, after an id."""
         ...
 
+    async def find_ids(self, owner: Owner, *, after: UUID | None, limit: int) -> list[UUID]:
+        """The ids of the owner's records in any status, by id, at most `limit`, after an id."""
+        ...
+
     async def exists(self, owner: Owner, id: UUID) -> bool:
         """Whether the owner has a derived record of this id, in any status."""
         ...
@@ -111,7 +115,7 @@ class DerivedWrites(Protocol):
     async def put(self, record: DerivedRecord) -> None:
         """Write revision, status, flag, portability, updated_at and position of a record.
 
-        Where it is retired, its content, its lexemes and its sources go.
+        Where it is retired, its content, its lexemes, its sources and all that it rests on go; its hashes stay.
         """
         ...
 
@@ -120,9 +124,9 @@ class DerivedWrites(Protocol):
         ...
 
     async def erase_by_hashes(self, owner: Owner, hashes: Collection[bytes], *, at: datetime) -> int:
-        """Remove the records with one of these derivation hashes, as `erase` does; how many.
+        """Remove the records with one of these derivation hashes, retired ones too, as `erase` does; how many.
 
-        Retire those whose rendered statement has one of the hashes as its own.
+        Retire those whose rendered statement has one of the hashes as its own, and all that rest on them.
         """
         ...
 

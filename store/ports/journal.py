@@ -42,6 +42,10 @@ class JournalReads(Protocol):
         """Every owner of whom anything is stored, in order; what belongs to the whole store has none of them."""
         ...
 
+    async def principals(self, tenant: str, *, after: str | None, limit: int) -> list[str]:
+        """Those of the owners that are of a tenant, by principal in code points, at most `limit`, after one of them."""
+        ...
+
     async def stored_by_sensitivity(self) -> Mapping[str, int]:
         """How many beliefs are stored in all, by sensitivity."""
         ...

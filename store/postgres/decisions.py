@@ -23,6 +23,7 @@ from store.ports.decisions import Admission, LockedRow, LockedRows, ReviewWrite
 from store.ports.memories import CHANGEABLE_FIELDS
 from store.ports.store import StoreFact
 from store.postgres.codes import SENSITIVITIES
+from store.postgres.derived_erasure import derived_gone
 from store.postgres.memories_writes import ROWS_BY_HASH
 from store.postgres.predicates import owned, owner_parameters, visible, visible_parameters
 from store.postgres.rows import (
@@ -176,7 +177,8 @@ ERASE = text(f"""
             CAST(:grave_hashes AS bytea[]), CAST(:grave_key_ids AS text[]), CAST(:grave_times AS timestamptz[])
         ) grave (statement_hash, key_id, created_at)
         on conflict do nothing
-    )
+    ),
+    {derived_gone(condition="exists (select from clear)")}
     select exists (select from clear)
 """)
 
@@ -261,6 +263,7 @@ class PostgresDecisions:
                 "locked": [row.id for row in locked.rows],
                 "linked": [row.id for row in locked.rows if not row.is_erased],
                 "erased": [row.id for row in erased],
+                "removed": [],
                 "sessions": [row.session_id for row in erased],
                 "numbers": await self._sequences.next_numbers(len(erased)),
                 "grave_hashes": [tombstone.statement_hash for tombstone in tombstones],

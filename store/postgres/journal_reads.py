@@ -10,13 +10,14 @@ from store.domain.owners import WHOLE_STORE, Owner
 from store.domain.people import Person
 from store.domain.vocabulary import EventKind, ReceiptKind, RejectionKind
 from store.postgres.codes import SENSITIVITIES
+from store.postgres.derived_tables import derived_records
 from store.postgres.predicates import is_owned
 from store.postgres.sessions import AnyRow, Session
 from store.postgres.tables import beliefs, events, people, receipts, rejections, tombstones
 
 BATCH_ROWS = 1_000
 
-_OWNED_TABLES = (beliefs, events, receipts, tombstones, rejections, people)
+_OWNED_TABLES = (beliefs, derived_records, events, receipts, tombstones, rejections, people)
 
 
 def _owners_of(table: Table) -> str:
@@ -33,6 +34,23 @@ def _owners_of(table: Table) -> str:
 
 
 _OWNERS = text(" union ".join(map(_owners_of, _OWNED_TABLES)) + " order by tenant_id, principal_id")
+
+
+def _principals_of(table: Table) -> str:
+    """The next principals of a tenant in a table, by as many look-ups in its primary key as there are."""
+    return f"""(with recursive named as (
+        (select principal_id from {table.name} where tenant_id = :tenant and principal_id > :after
+            order by principal_id limit 1)
+        union all
+        select following.* from named cross join lateral (
+            select m.principal_id from {table.name} m
+            where m.tenant_id = :tenant and m.principal_id > named.principal_id
+            order by m.principal_id limit 1
+        ) following
+    ) select principal_id from named limit :limit)"""
+
+
+_PRINCIPALS = text(" union ".join(map(_principals_of, _OWNED_TABLES)) + " order by principal_id limit :limit")
 _STORED_BY_SENSITIVITY = text("select sensitivity, count(*) as number from beliefs group by sensitivity")
 
 
@@ -92,6 +110,12 @@ class PostgresJournalReads:
         """Every owner of whom anything is stored, in order."""
         owners = [Owner(tenant=row[0], principal=row[1]) for row in await self._session.fetch(_OWNERS)]
         return [owner for owner in owners if owner != WHOLE_STORE]
+
+    async def principals(self, tenant: str, *, after: str | None, limit: int) -> list[str]:
+        """Those of the owners that are of a tenant, by principal in code points, at most `limit`, after one of them."""
+        # No principal has an empty name.
+        parameters = {"tenant": tenant, "after": after or "", "limit": limit}
+        return [row[0] for row in await self._session.fetch(_PRINCIPALS, parameters)]
 
     async def stored_by_sensitivity(self) -> Mapping[str, int]:
         """How many beliefs are stored in all, by sensitivity."""

@@ -1,6 +1,6 @@
 """Clearing the files of a database: what VACUUM, REINDEX, checkpoints and a cycled write-ahead log each remove.
 
-VACUUM removes deleted rows from tables and B-trees; the index of lexemes keeps their words until it is rebuilt; the
+VACUUM removes deleted rows from tables and B-trees; an index of lexemes keeps their words until it is rebuilt; the
 write-ahead log keeps whatever was written until its segments are used again, so it is switched as often as there are
 segments. Each statement runs by itself, on a connection of its own without the time limit of requests.
 Source: The store on PostgreSQL, Erasure on disk.
@@ -14,13 +14,27 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from store.domain.maintenance import Compaction
 from store.ports.errors import StoreUnavailable
+from store.postgres.derived_tables import derived_records, derived_sources
 from store.postgres.engine import unnamed_statements
 from store.postgres.failures import judged_failures
 from store.postgres.tables import belief_evidence, beliefs, people, people_facts, receipts, rejections
 
-CLEARED_TABLES = tuple(table.name for table in (beliefs, belief_evidence, people_facts, people, rejections, receipts))
+CLEARED_TABLES = tuple(
+    table.name
+    for table in (
+        beliefs,
+        belief_evidence,
+        derived_records,
+        derived_sources,
+        people_facts,
+        people,
+        rejections,
+        receipts,
+    )
+)
 """The tables that rows are deleted from."""
-LEXEME_INDEX = "beliefs_search"
+LEXEME_INDEXES = {"beliefs_search": beliefs.name, "derived_records_search": derived_records.name}
+"""Each by its name, and its table."""
 VACUUM_SECONDS_MAX = 600
 """How long clearing one table beside the requests may take; what is left is done the next time."""
 LOG_SWITCHES_MAX = 256
@@ -28,8 +42,10 @@ LOG_SWITCHES_MAX = 256
 _VACUUM_LOCK = 0x62656C6965667332
 _COST_DELAY = "2ms"
 
-_TOUCHED = text("""
-    select relname, n_tup_del from pg_stat_user_tables
+# A retired record is not deleted: it loses its content where it is written over.
+_TOUCHED = text(f"""
+    select relname, n_tup_del + case when relname = '{derived_records.name}' then n_tup_upd else 0 end
+    from pg_stat_user_tables
     where schemaname = current_schema() and relname = any (CAST(:tables AS text[]))
         and (n_dead_tup > 0 or coalesce(last_vacuum, last_autovacuum) is null)
 """)
@@ -51,7 +67,7 @@ _MAY_CYCLE_LOG = text("""
 """)
 _UNFINISHED_INDEXES = text("""
     select indexrelid::regclass::text from pg_index
-    where not indisvalid and indrelid = 'beliefs'::regclass and indexrelid::regclass::text like :name
+    where not indisvalid and indrelid = to_regclass(CAST(:table AS text)) and indexrelid::regclass::text like :name
 """)
 
 
@@ -140,15 +156,17 @@ async def _limit(connection: AsyncConnection, seconds: int) -> None:
 
 
 async def _touched(connection: AsyncConnection) -> dict[str, int]:
-    """The tables that hold rows to be cleared, or were never cleared, and how many rows each has lost in all."""
+    """The tables that hold rows to be cleared, or were never cleared, and how often each has lost any in all."""
     return {row[0]: row[1] for row in await connection.execute(_TOUCHED, {"tables": [*CLEARED_TABLES]})}
 
 
 async def _rebuild_lexemes(connection: AsyncConnection) -> None:
-    """Rebuild the index of lexemes beside the requests, after dropping what a broken rebuild left."""
-    for unfinished in (await connection.scalars(_UNFINISHED_INDEXES, {"name": f"{LEXEME_INDEX}_cc%"})).all():
-        await connection.execute(text(f"drop index concurrently {unfinished}"))
-    await connection.execute(text(f"reindex index concurrently {LEXEME_INDEX}"))
+    """Rebuild the indexes of lexemes beside the requests, after dropping what a broken rebuild left."""
+    for index, table in LEXEME_INDEXES.items():
+        left = await connection.scalars(_UNFINISHED_INDEXES, {"name": f"{index}_cc%", "table": table})
+        for unfinished in left.all():
+            await connection.execute(text(f"drop index concurrently {unfinished}"))
+        await connection.execute(text(f"reindex index concurrently {index}"))
 
 
 async def _cycle_log(connection: AsyncConnection) -> None:

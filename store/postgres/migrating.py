@@ -14,7 +14,7 @@ from store.ports.errors import StoreError
 from store.postgres.engine import unnamed_statements
 from store.postgres.failures import judged_failures
 
-NEWEST_REVISION = "0002"
+NEWEST_REVISION = "0003"
 """The revision that the migrations lead to."""
 
 _MIGRATION_LOCK = 0x62656C6965667331

@@ -140,20 +140,20 @@ def record_of(row: Sequence[Any]) -> MemoryRecord:  # Any: the columns above, in
         consolidation_policy_version=row[26],
         lifecycle_policy_version=row[27],
         origin_scopes=tuple(row[28]),
-        valid_from=_aware(row[29]),
-        valid_to=None if row[30] is None else _aware(row[30]),
-        expires_at=None if row[31] is None else _aware(row[31]),
-        last_evidence_at=None if row[32] is None else _aware(row[32]),
-        last_used_at=None if row[33] is None else _aware(row[33]),
-        last_reinforced_at=None if row[34] is None else _aware(row[34]),
-        created_at=_aware(row[35]),
-        updated_at=_aware(row[36]),
+        valid_from=aware(row[29]),
+        valid_to=None if row[30] is None else aware(row[30]),
+        expires_at=None if row[31] is None else aware(row[31]),
+        last_evidence_at=None if row[32] is None else aware(row[32]),
+        last_used_at=None if row[33] is None else aware(row[33]),
+        last_reinforced_at=None if row[34] is None else aware(row[34]),
+        created_at=aware(row[35]),
+        updated_at=aware(row[36]),
         store_position=row[37],
         revision=row[38],
     )
 
 
-def _aware(moment: datetime) -> datetime:
+def aware(moment: datetime) -> datetime:
     """The driver keeps the first and the last moment there is as infinities, and reads those without a zone."""
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 

@@ -11,6 +11,8 @@ from sqlalchemy import QueuePool
 from store.ports.errors import StoreContention
 from store.ports.store import Result, Transaction
 from store.postgres.decisions import PostgresDecisions
+from store.postgres.derived_reads import PostgresDerivedReads
+from store.postgres.derived_writes import PostgresDerivedWrites
 from store.postgres.direct import DirectSession
 from store.postgres.encoding import RecurringShapes
 from store.postgres.engine import create_engine
@@ -44,6 +46,7 @@ class PostgresSnapshot:
     """One consistent view: the first operation opens it, the others see the same."""
 
     memories: PostgresMemoryReads
+    derived: PostgresDerivedReads
     journal: PostgresJournalReads
     tokens: PostgresTokenReads
     facts: PostgresFactReads
@@ -55,6 +58,8 @@ class PostgresTransaction:
 
     memories: PostgresMemoryWrites
     shown: PostgresMemoryReads
+    derived: PostgresDerivedWrites
+    shown_derived: PostgresDerivedReads
     journal: PostgresJournalWrites
     decisions: PostgresDecisions
     tokens: PostgresTokenWrites
@@ -135,6 +140,7 @@ class PostgresStore:
 def _snapshot(session: Session, shapes: RecurringShapes) -> PostgresSnapshot:
     return PostgresSnapshot(
         memories=PostgresMemoryReads(session, shapes),
+        derived=PostgresDerivedReads(session),
         journal=PostgresJournalReads(session),
         tokens=PostgresTokenReads(session),
         facts=PostgresFactReads(session),
@@ -146,6 +152,8 @@ def _transaction(session: Session, shapes: RecurringShapes) -> PostgresTransacti
     return PostgresTransaction(
         memories=PostgresMemoryWrites(session, sequences),
         shown=PostgresMemoryReads(session, shapes),
+        derived=PostgresDerivedWrites(session),
+        shown_derived=PostgresDerivedReads(session),
         journal=PostgresJournalWrites(session, sequences),
         decisions=PostgresDecisions(session, sequences),
         tokens=PostgresTokenWrites(session),

@@ -64,7 +64,8 @@ belief_positions = Sequence("belief_positions", metadata=metadata, data_type=Big
 event_numbers = Sequence("event_numbers", metadata=metadata, data_type=BigInteger)
 
 
-def _words(column: str, words: type[StrEnum]) -> CheckConstraint:
+def words_check(column: str, words: type[StrEnum]) -> CheckConstraint:
+    """The constraint that a column holds one of an enumeration's words."""
     allowed = ", ".join(f"'{word.value}'" for word in words)
     return CheckConstraint(f"{column} in ({allowed})", name=column)
 
@@ -125,12 +126,12 @@ beliefs = Table(
     CheckConstraint("belief_type between 0 and 4", name="belief_type"),
     CheckConstraint("status between 1 and 5", name="status"),
     CheckConstraint("sensitivity between 0 and 3", name="sensitivity"),
-    _words("polarity", Polarity),
-    _words("claim_kind", ClaimKind),
-    _words("derivation", Derivation),
-    _words("longevity", Longevity),
-    _words("portability", Portability),
-    _words("authority", Authority),
+    words_check("polarity", Polarity),
+    words_check("claim_kind", ClaimKind),
+    words_check("derivation", Derivation),
+    words_check("longevity", Longevity),
+    words_check("portability", Portability),
+    words_check("authority", Authority),
     CheckConstraint("confidence between 0 and 1", name="confidence"),
     CheckConstraint("utility between -1 and 1", name="utility"),
     CheckConstraint("corroboration_count >= 1", name="corroboration_count"),
@@ -255,7 +256,7 @@ events = Table(
     Column("occurred_at", TIME, nullable=False),
     Column("payload", JSONB, nullable=False),
     PrimaryKeyConstraint("tenant_id", "principal_id", "session_id", "number"),
-    _words("kind", EventKind),
+    words_check("kind", EventKind),
 )
 Index("events_by_number", events.c.number)
 
@@ -270,7 +271,7 @@ receipts = Table(
     Column("memory_id", Uuid, nullable=False),
     Column("created_at", TIME, nullable=False),
     PrimaryKeyConstraint("tenant_id", "principal_id", "key"),
-    _words("kind", ReceiptKind),
+    words_check("kind", ReceiptKind),
 )
 Index("receipts_by_age", receipts.c.tenant_id, receipts.c.created_at)
 
@@ -296,7 +297,7 @@ rejections = Table(
     Column("memory_id", Uuid, nullable=False),
     Column("created_at", TIME, nullable=False),
     PrimaryKeyConstraint("tenant_id", "principal_id", "statement_hash", "kind"),
-    _words("kind", RejectionKind),
+    words_check("kind", RejectionKind),
 )
 
 access_tokens = Table(

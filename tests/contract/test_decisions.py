@@ -44,7 +44,9 @@ class Way:
         """The decisions of a transaction."""
         if not self.is_stepwise:
             return transaction.decisions
-        return StepwiseDecisions(transaction.memories, transaction.shown, transaction.journal, transaction.facts)
+        return StepwiseDecisions(
+            transaction.memories, transaction.shown, transaction.derived, transaction.journal, transaction.facts
+        )
 
 
 @pytest.fixture(params=[False, True], ids=["folded", "stepwise"])

@@ -3,10 +3,10 @@
 import asyncpg
 import pytest
 
-from store.postgres.maintenance import PostgresMaintenance
+from store.postgres.maintenance import CLEARED_TABLES, PostgresMaintenance
 from store.postgres.store import PostgresStore
-from tests.factories import memory, owner
-from tests.worlds import keep
+from tests.factories import NOW, derived, memory, owner
+from tests.worlds import keep, keep_derived
 
 pytestmark = pytest.mark.postgres
 
@@ -35,6 +35,24 @@ async def test_what_was_deleted_is_cleared_once(own_database_url: str) -> None:
 
     assert 0 == await maintenance.dead_rows()
     assert not await maintenance.vacuum()
+
+
+async def test_what_a_retired_record_said_and_rested_on_is_cleared(own_database_url: str) -> None:
+    store = PostgresStore(own_database_url)
+    belief = memory(owner=ADA)
+    records = [derived(belief) for _ in range(20)]
+    await keep(store, belief)
+    await keep_derived(store, *records)
+    maintenance = PostgresMaintenance(own_database_url)
+    await maintenance.vacuum()
+    await store.transact(lambda transaction: transaction.derived.retire_dependents(ADA, [belief.id], at=NOW))
+    await store.close()
+    await flushed(own_database_url)
+    assert 40 <= await maintenance.dead_rows()
+
+    assert await maintenance.vacuum()
+
+    assert 0 == await maintenance.dead_rows()
 
 
 @pytest.mark.parametrize("obstacle", ["lock table beliefs in access exclusive mode", "select count(*) from beliefs"])
@@ -81,7 +99,7 @@ async def test_a_role_that_may_not_cycle_the_log_clears_the_rest(own_database_ur
     try:
         await connection.execute("drop role if exists belief_gateway_plain")
         await connection.execute("create role belief_gateway_plain login")
-        for table in ("beliefs", "belief_evidence", "people_facts", "people", "rejections", "receipts"):
+        for table in CLEARED_TABLES:
             await connection.execute(f"alter table {table} owner to belief_gateway_plain")
         await connection.execute("grant all on schema public to belief_gateway_plain")
         plain = own_database_url.replace("postgres@", "belief_gateway_plain@")

@@ -15,10 +15,10 @@ from store.postgres.engine import PREPARED_STATEMENTS
 from store.postgres.sessions import Session, open_session
 from store.postgres.store import PostgresStore
 from store.postgres.turns import Turns
-from tests.factories import candidate
+from tests.factories import candidate, derived
 from tests.integration.wire import PREPARED, Wire, watched_wire
 from tests.services.deployment import ADA, Deployment
-from tests.worlds import everything
+from tests.worlds import everything, keep_derived
 
 pytestmark = pytest.mark.postgres
 
@@ -87,7 +87,8 @@ async def test_a_deletion_waits_as_seldom_as_it_can(watched: Watched, copies: in
     deployment = watched.deployment
     id = await deployment.formed(candidate("Sails"))
     for number in range(copies):
-        await deployment.formed(candidate("Sails", scope=f"scope {number}"))
+        other = await deployment.formed(candidate("Sails", scope=f"scope {number}"))
+        await keep_derived(deployment.store, derived(*[await deployment.get(each) for each in (id, other)]))
     watched.wire.flights.clear()
 
     await deployment.delete(id, key="once")
