@@ -19,8 +19,11 @@ from gateway.database import Database, DatabaseUnavailable, StartRefused, make_d
 from gateway.observability.traced_store import TracedStore
 from gateway.observability.traces import Traces
 from gateway.service.compaction import CompactionService
+from gateway.service.company import CompanyService
 from gateway.service.demonstration import DemoService, refuse_other_owners
+from gateway.service.deriving import DerivationService
 from gateway.service.environment import Environment, Measures, NoMeasures, system_clock
+from gateway.service.evidence import EvidenceService
 from gateway.service.exporting import ExportService
 from gateway.service.formation import FormationService
 from gateway.service.importing import ImportService, LocomoImportService
@@ -32,6 +35,7 @@ from gateway.service.memories import PublicMemoryService
 from gateway.service.operators import OperatorService
 from gateway.service.reindexing import ReindexService
 from gateway.service.store_inspection import StoreInspection, count_stored, inspect_store
+from gateway.service.summarizing import SummaryService
 from gateway.service.sweeps import SweepService
 from gateway.service.tokens import SignedTokens, TokenService
 from gateway.settings import Settings
@@ -65,10 +69,13 @@ class Services:
 
     settings: Settings
     memories: PublicMemoryService
+    evidence: EvidenceService
+    company: CompanyService
     operators: OperatorService
     tokens: TokenService
     importing: ImportService
     locomo: LocomoImportService
+    summaries: SummaryService
     exporting: ExportService
     sweeps: SweepService
     demonstration: DemoService
@@ -214,7 +221,9 @@ def _services(
 ) -> Services:
     measures: Measures = reports or NoMeasures()
     environment = Environment(keyring=keyring, measures=measures)
-    memories = PublicMemoryService(store, environment)
+    memories = PublicMemoryService(store, environment, derived=settings.reconsolidation_enabled)
+    evidence = EvidenceService(store, environment)
+    summaries = SummaryService(store, environment, DerivationService(store, environment))
     formation = FormationService(store, environment)
     importing = ImportService(store, environment, formation)
     count_failure: Callable[[], None] = reports.last_use_failed if reports else lambda: None
@@ -224,13 +233,16 @@ def _services(
     return Services(
         settings=settings,
         memories=memories,
+        evidence=evidence,
+        company=CompanyService(store, environment, evidence),
         operators=OperatorService(store, environment, memories),
         tokens=tokens,
         importing=importing,
-        locomo=LocomoImportService(store, formation),
+        locomo=LocomoImportService(store, formation, summaries),
+        summaries=summaries,
         exporting=ExportService(store),
         sweeps=SweepService(store, environment, receipt_retention=timedelta(days=settings.receipt_retention_days)),
-        demonstration=DemoService(store, importing=importing, memories=memories, tokens=tokens),
+        demonstration=DemoService(store, importing=importing, summaries=summaries, memories=memories, tokens=tokens),
         keys=HashKeyService(store, environment, settings.key_path),
         journals=JournalService(store),
         reindexing=ReindexService(store, environment),

@@ -31,6 +31,16 @@ class ServingSettings(BaseSettings):
         description="Whether the memory surface is mounted: on REST, GraphQL and OpenAPI alike. The demo turns it on "
         "unless this says otherwise.",
     )
+    reconsolidation_enabled: bool = Field(
+        default=False,
+        description="Whether derived records are shown, reviewed and deleted, as a part of the memory surface. The "
+        "demo turns it on unless this says otherwise.",
+    )
+    evidence_enabled: bool = Field(
+        default=False,
+        description="Whether the graph of what records rest on can be read, as a part of the memory surface. The demo "
+        "turns it on unless this says otherwise.",
+    )
     browser_enabled: bool = Field(
         default=False,
         description="Whether the memory browser is shown at /. The demo turns it on unless this says otherwise.",

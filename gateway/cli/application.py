@@ -37,6 +37,12 @@ COMMANDS = (
         attribute="export_lines",
     ),
     Outline(
+        name="derive",
+        summary="Sum up what is believed of a principal, or derive what a file proposes. A second run changes nothing.",
+        module="gateway.cli.derivation",
+        attribute="derive",
+    ),
+    Outline(
         name="sweep",
         summary="Write beliefs that have run out as expired, and forget old receipts, now. It changes no answer.",
         module="gateway.cli.maintenance",

@@ -1,7 +1,7 @@
 """The contracts of both transports, printed: the GraphQL schema and the OpenAPI document."""
 
 import json
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -17,14 +17,28 @@ AsConfigured = Annotated[
 
 def schema(*, as_configured: AsConfigured = False) -> None:
     """Print the GraphQL schema."""
-    print(print_schema(build_schema(memory=_memory_is_shown(as_configured=as_configured))))
+    print(print_schema(build_schema(**_shown(as_configured=as_configured))))
 
 
 def openapi(*, as_configured: AsConfigured = False) -> None:
     """Print the OpenAPI document."""
-    document = openapi_document(memory=_memory_is_shown(as_configured=as_configured), version=VERSION)
+    document = openapi_document(**_shown(as_configured=as_configured), version=VERSION)
     print(json.dumps(document, ensure_ascii=False, indent=2))
 
 
-def _memory_is_shown(*, as_configured: bool) -> bool:
-    return not as_configured or load_settings().api_enabled
+class _Shown(TypedDict):
+    memory: bool
+    derived: bool
+    evidence: bool
+
+
+def _shown(*, as_configured: bool) -> _Shown:
+    """The surfaces that are shown, which transports know by these names."""
+    if not as_configured:
+        return _Shown(memory=True, derived=True, evidence=True)
+    settings = load_settings()
+    return _Shown(
+        memory=settings.api_enabled,
+        derived=settings.reconsolidation_enabled,
+        evidence=settings.evidence_enabled,
+    )

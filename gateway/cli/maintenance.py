@@ -41,7 +41,8 @@ def reindex(*, as_json: AsJson = False, data_dir: DataDirectory = None, database
     if as_json:
         show_json({"rows": done.rows, "resumed": done.resumed})
     elif done.rows:
-        print(f"Went through {done.rows} beliefs{', from where an earlier run ended' if done.resumed else ''}.")
+        resumed = ", from where an earlier run ended" if done.resumed else ""
+        print(f"Went through {done.rows} beliefs and derived records{resumed}.")
     else:
         print("Every word is of this version.")
 

@@ -1,5 +1,6 @@
 """Operator commands on one owner's beliefs: as the owner would see and correct them, journaled."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -18,8 +19,10 @@ from gateway.cli.options import (
     with_services,
 )
 from gateway.cli.terminal import show_table
+from gateway.compose import Services
+from gateway.service.derived_reading import MemoryItemView
 from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection
-from gateway.views.memories import MemoryView
+from gateway.views.derived import DerivedView
 from store.domain.vocabulary import BeliefType, MemoryStatus, ReviewOutcome
 
 commands = typer.Typer(
@@ -37,6 +40,7 @@ Statuses = Annotated[
     list[MemoryStatus] | None, typer.Option("--status", help="Of this status; repeatable. Default: the live ones.")
 ]
 BeliefTypes = Annotated[list[BeliefType] | None, typer.Option("--belief-type", help="Of this type; repeatable.")]
+IncludeDerived = Annotated[bool, typer.Option("--include-derived", help="Derived records too, in the same order.")]
 Limit = Annotated[int, typer.Option("--limit", help="How many beliefs a page holds at most, up to 200.")]
 Cursor = Annotated[str | None, typer.Option("--cursor", help="Where to continue: the cursor of the page before.")]
 
@@ -53,6 +57,7 @@ def list_memories(  # noqa: PLR0913 (a command has an argument for each of its o
     session_id: SessionId = None,
     text: Text = None,
     flagged: Flagged = None,
+    include_derived: IncludeDerived = False,
     limit: Limit = 50,
     cursor: Cursor = None,
     as_json: AsJson = False,
@@ -69,27 +74,24 @@ def list_memories(  # noqa: PLR0913 (a command has an argument for each of its o
         text=text,
         flagged=flagged,
     )
-    page = with_services(
-        lambda services: services.operators.browse(
-            owner_of(tenant, principal), selection, MemoryPaging(first=limit, after=cursor)
-        ),
-        data_dir=data_dir,
-        database_url=database_url,
-    )
-    views = [edge.node for edge in page.edges]
+    paging = MemoryPaging(first=limit, after=cursor)
+
+    async def work(services: Services) -> tuple[Sequence[MemoryItemView], str | None]:
+        owner = owner_of(tenant, principal)
+        if include_derived:
+            items = await services.operators.browse_items(owner, selection, paging)
+            return [edge.node for edge in items.edges], items.next_cursor
+        page = await services.operators.browse(owner, selection, paging)
+        return [edge.node for edge in page.edges], page.next_cursor
+
+    views, next_cursor = with_services(work, data_dir=data_dir, database_url=database_url)
     if as_json:
-        show_json({"items": [_wire(view) for view in views], "next_cursor": page.next_cursor})
+        show_json({"items": [_wire(view) for view in views], "next_cursor": next_cursor})
         return
     columns = ("id", "status", "sensitivity", "flagged", "subject", "statement")
-    show_table(
-        columns,
-        [
-            (view.id, view.status, view.sensitivity, view.flagged_for_review, view.subject, view.statement)
-            for view in views
-        ],
-    )
-    if page.next_cursor is not None:
-        note(f"There are more: --cursor {page.next_cursor}")
+    show_table(columns, [_row(view) for view in views])
+    if next_cursor is not None:
+        note(f"There are more: --cursor {next_cursor}")
 
 
 @commands.command("get")
@@ -103,7 +105,7 @@ def get_memory(
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,
 ) -> None:
-    """Show one belief, whatever its status."""
+    """Show one belief or derived record, whatever its status."""
     view = with_services(
         lambda services: services.operators.read(owner_of(tenant, principal), id, ceiling),
         data_dir=data_dir,
@@ -128,7 +130,7 @@ def review_memory(  # noqa: PLR0913 (a command has an argument for each of its o
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,
 ) -> None:
-    """Say how one belief stands."""
+    """Say how one belief or derived record stands."""
     request = MemoryReview(id=id, ceiling=ceiling, outcome=outcome, idempotency_key=key)
     view = with_services(
         lambda services: services.operators.review(owner_of(tenant, principal), request),
@@ -150,7 +152,7 @@ def delete_memory(
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,
 ) -> None:
-    """Delete one belief, and every other row with its statement, for good."""
+    """Delete one belief or derived record, and every other row that says the same, for good."""
     request = MemoryDelete(id=id, ceiling=ceiling, idempotency_key=key)
     deleted = with_services(
         lambda services: services.operators.delete(owner_of(tenant, principal), request),
@@ -163,12 +165,19 @@ def delete_memory(
         print(f"Deleted {deleted}.")
 
 
-def _show(view: MemoryView, *, as_json: bool) -> None:
+def _row(view: MemoryItemView) -> tuple[object, ...]:
+    said = view.content if isinstance(view, DerivedView) else view
+    # A page holds no derived record without its content.
+    assert said is not None
+    return (view.id, view.status, said.sensitivity, view.flagged_for_review, said.subject, said.statement)
+
+
+def _show(view: MemoryItemView, *, as_json: bool) -> None:
     if as_json:
         show_json(_wire(view))
     else:
         show_values(_wire(view))
 
 
-def _wire(view: MemoryView) -> dict[str, Any]:  # Any: JSON
+def _wire(view: MemoryItemView) -> dict[str, Any]:  # Any: JSON
     return view.model_dump(mode="json")

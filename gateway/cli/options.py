@@ -54,7 +54,7 @@ Ceiling = Annotated[
 WriteKey = Annotated[
     str, typer.Option("--key", help="The idempotency key: the same one again applies nothing and answers again.")
 ]
-MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The belief's identifier.")]
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The identifier of the belief or derived record.")]
 
 
 def settings_of(*, data_dir: Path | None, database_url: str | None) -> Settings:

@@ -29,6 +29,7 @@ _OPTIONS: Mapping[str, str] = {
     "statuses": "--status",
     "belief_types": "--belief-type",
     "idempotency_key": "--key",
+    "include_derived": "--include-derived",
 }
 """The options and arguments by the names of the services' parameters."""
 

@@ -97,6 +97,8 @@ def _for_demo(settings: Settings) -> Settings:
     """Everything that can be seen is on, unless it is said otherwise."""
     seen = {
         "api_enabled": True,
+        "reconsolidation_enabled": True,
+        "evidence_enabled": True,
         "browser_enabled": True,
         "graphiql_enabled": is_installed(settings.data_dir),
     }

@@ -22,6 +22,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -50,6 +51,9 @@ def import_lines(
     file: Annotated[str, typer.Argument(metavar="FILE", parser=some_text, help="The file; - is standard input.")],
     *,
     format: Annotated[ImportFormat, typer.Option("--format", help="What the file holds.")] = ImportFormat.JSONL,
+    derive: Annotated[
+        bool, typer.Option("--derive", help="Sum up what was imported from LoCoMo, as `derive` does.")
+    ] = False,
     as_json: AsJson = False,
     data_dir: DataDirectory = None,
     database_url: DatabaseUrl = None,
@@ -59,8 +63,10 @@ def import_lines(
     A line without an id is a candidate and goes through formation; a line with one is restored as it is. Exit code 1
     where lines were refused: they are named by number, and all others are kept.
     """
-    source = sys.stdin.buffer if file == "-" else _opened(Path(file))
-    take = _import_locomo if format is ImportFormat.LOCOMO else _import_lines
+    if derive and format is not ImportFormat.LOCOMO:
+        raise CommandFailed("--derive needs --format locomo; of other beliefs `derive` makes summaries", ExitCode.USAGE)
+    source = opened(file)
+    take = partial(_import_locomo, derive=derive) if format is ImportFormat.LOCOMO else _import_lines
 
     async def work(services: Services) -> ImportReport:
         await services.operators.note("import_begin")
@@ -128,16 +134,19 @@ async def _import_lines(services: Services, source: IO[bytes]) -> ImportReport:
         return await services.importing.run(source, file_hash=file_hash.hexdigest(), progress=advance)
 
 
-async def _import_locomo(services: Services, source: IO[bytes]) -> ImportReport:
+async def _import_locomo(services: Services, source: IO[bytes], *, derive: bool) -> ImportReport:
     with progress("Importing", None) as advance:
-        return await services.locomo.run(source.read(), progress=advance)
+        return await services.locomo.run(source.read(), derive=derive, progress=advance)
 
 
-def _opened(path: Path) -> IO[bytes]:
+def opened(file: str) -> IO[bytes]:
+    """The file to read; - is standard input. Raises CommandFailed."""
+    if file == "-":
+        return sys.stdin.buffer
     try:
-        return path.open("rb")
+        return Path(file).open("rb")
     except OSError as error:
-        raise CommandFailed(f"{path} can't be read: {error.strerror}", ExitCode.USAGE) from error
+        raise CommandFailed(f"{file} can't be read: {error.strerror}", ExitCode.USAGE) from error
 
 
 @contextmanager

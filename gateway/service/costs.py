@@ -6,6 +6,8 @@ Both transports charge by this table.
 """
 
 from gateway.service.memory_requests import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX
+from store.domain.ancestry import NODE_LIMIT_DEFAULT, NODE_LIMIT_MAX, ROOTS_MAX
+from store.domain.derived import ANCESTORS_MAX, CLAUSES_MAX, SOURCES_MAX
 from store.domain.memories import LINKS_SHOWN_MAX
 from store.ports.memories import SUPERSEDES_SHOWN_MAX
 
@@ -37,6 +39,20 @@ MEMORY_VALUES = 28
 MEMORY_SHOWN = MEMORY + MEMORY_VALUES * VALUE + MEMORY_LISTS * VALUE_LIST
 """One belief with all its values."""
 
+DERIVED_CLAUSE = VALUE + VALUE_LIST
+DERIVED_SOURCE = 3 * VALUE
+DERIVED_CONTENT = 10 * VALUE + 2 * VALUE_LIST + CLAUSES_MAX * DERIVED_CLAUSE
+"""What a derived record says: ten values, the types of its sources, and its clauses, each with its sources."""
+DERIVED_SHOWN = MEMORY + 8 * VALUE + DERIVED_CONTENT + VALUE_LIST + SOURCES_MAX * DERIVED_SOURCE
+"""One derived record with all its values; to fetch it is to fetch a belief."""
+
+GRAPH = 3 * STATEMENT + ROOTS_MAX * (1 + ANCESTORS_MAX) * MEMORY
+"""Reading all that as many roots as there may be can rest on, whatever of it is shown."""
+EVIDENCE_REFERENCE = 3 * VALUE
+EVIDENCE_EDGE = 2 * VALUE + 2 * EVIDENCE_REFERENCE
+EVIDENCE_NODE = 8 * VALUE + VALUE_LIST + SOURCES_MAX * EVIDENCE_REFERENCE + (DERIVED_SHOWN - MEMORY)
+"""One node with all its values; either kind of record costs no more to show than a derived one."""
+
 REQUEST = 1
 """What is charged for any request whose credential is valid, before it is looked at."""
 
@@ -52,6 +68,27 @@ def fetch_cost(size: int, *, searches_text: bool) -> int:
     return STATEMENT + size * MEMORY + (TEXT_SEARCH if searches_text else 0)
 
 
+def fetch_items_cost(size: int, *, searches_text: bool) -> int:
+    """Fetching a page of so many beliefs and derived records: either of the two statements may find all of them."""
+    return 2 * fetch_cost(size, searches_text=searches_text)
+
+
 def count_cost(*, searches_text: bool) -> int:
     """Counting what a filter selects."""
     return COUNT + (TEXT_SEARCH if searches_text else 0)
+
+
+def graph_size(node_limit: int | None) -> int:
+    """How many nodes a graph may hold."""
+    return NODE_LIMIT_DEFAULT if node_limit is None else min(max(node_limit, 1), NODE_LIMIT_MAX)
+
+
+def directory_cost() -> int:
+    """Reading a page of workspaces, each use of which is written down."""
+    return WRITE + STATEMENT
+
+
+def graph_cost(node_limit: int) -> int:
+    """Reading a graph and showing all of it."""
+    size = graph_size(node_limit)
+    return GRAPH + ROOTS_MAX * 2 * VALUE + size * (EVIDENCE_NODE + SOURCES_MAX * EVIDENCE_EDGE)

@@ -17,6 +17,7 @@ from gateway.service.journaling import journal_act
 from gateway.service.memories import PublicMemoryService
 from gateway.service.memory_requests import MemoryPaging, MemorySelection
 from gateway.service.principal import Principal
+from gateway.service.summarizing import SummaryService
 from gateway.service.tokens import TokenService
 from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope, Sensitivity
@@ -53,17 +54,19 @@ class DemoService:
         store: Store,
         *,
         importing: ImportService,
+        summaries: SummaryService,
         memories: PublicMemoryService,
         tokens: TokenService,
     ) -> None:
-        """Load through the importer, look through the public operations."""
+        """Load through the importer, sum up what was loaded, look through the public operations."""
         self._store = store
         self._importing = importing
+        self._summaries = summaries
         self._memories = memories
         self._tokens = tokens
 
     async def load(self, content: bytes, *, progress: Callable[[int], None] = lambda _: None) -> bool:
-        """Import the demo's file unless that was done before; whether it was done now.
+        """Import the demo's file, and derive, unless that was done before; whether it was done now.
 
         Interrupted, it goes on the next time. Raises Conflict for a file that is not taken whole.
         """
@@ -75,6 +78,8 @@ class DemoService:
         report = await self._importing.run(io.BytesIO(content), file_hash=file_hash, progress=progress)
         if report.refused:
             raise Conflict(f"the demo was refused in line {report.errors[0][0]}: {report.errors[0][1]}")
+        for owner in DEMO_OWNERS:
+            await self._summaries.sum_up(owner)
 
         async def mark(transaction: Transaction) -> None:
             await transaction.facts.claim(StoreFact.DEMO_LOADED, file_hash)

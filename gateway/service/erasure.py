@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from uuid import UUID
 
+from gateway.service.derived_reviews import derivation_hashes
+from gateway.service.derived_rows import find_derived_batch
 from store.domain.journal import Tombstone
 from store.domain.keyring import Keyring
 from store.domain.owners import Owner
@@ -67,23 +69,28 @@ async def find_equal_hashes(
 ) -> dict[bytes, frozenset[bytes]]:
     """For each hash whose statement the owner holds, or is among the texts: its hashes under every key of the ring.
 
-    Only the text tells which hash under one key belongs to which under another, so every statement of the owner is
-    read, in batches; with a single key there is nothing to tell, and nothing is read.
+    The same for derivations. Only the text tells which hash under one key belongs to which under another, so every
+    statement of the owner is read, in batches; with a single key there is nothing to tell, and nothing is read.
     """
     if len(keyring.keys) == 1 or not hashes:
         return {}
     wanted = frozenset(hashes)
     found: dict[bytes, frozenset[bytes]] = {}
 
-    def judge(statement: str) -> None:
-        equal = keyring.statement_hashes(owner, statement)
+    def judge(equal: frozenset[bytes]) -> None:
         found.update(dict.fromkeys(equal & wanted, equal))
 
     for text in texts:
-        judge(text)
+        judge(keyring.statement_hashes(owner, text))
     after: UUID | None = None
     while batch := await transaction.memories.find_statement_texts(owner, after=after, limit=STATEMENTS_BATCH):
         for _, statement in batch:
-            judge(statement)
+            judge(keyring.statement_hashes(owner, statement))
         after = batch[-1][0]
+    after = None
+    while records := await find_derived_batch(transaction, owner=owner, after=after):
+        for content in (record.content for record in records if record.content is not None):
+            judge(frozenset(derivation_hashes(keyring, owner, content).values()))
+            judge(keyring.statement_hashes(owner, content.statement))
+        after = records[-1].id
     return found

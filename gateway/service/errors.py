@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class ErrorCode(StrEnum):
-    """Every code a client may meet; the first five belong to the operations, the others to the transport."""
+    """Every code a client may meet: five of operations, seven of the transport, three of evidence alone."""
 
     MALFORMED_REQUEST = "malformed_request"
     AUTHENTICATION_ERROR = "authentication_error"
@@ -22,6 +22,13 @@ class ErrorCode(StrEnum):
     RATE_LIMITED = "rate_limited"
     UNAVAILABLE = "unavailable"
     INTERNAL_ERROR = "internal_error"
+    RECORD_NOT_FOUND = "record_not_found"
+    RETRIEVAL_BUSY = "retrieval_busy"
+    STORAGE_INCONSISTENCY = "storage_inconsistency"
+
+
+EVIDENCE_CODES = frozenset({ErrorCode.RECORD_NOT_FOUND, ErrorCode.RETRIEVAL_BUSY, ErrorCode.STORAGE_INCONSISTENCY})
+"""What only reading evidence can fail with. Source: evidence graph decisions."""
 
 
 class GatewayError(Exception):
@@ -82,6 +89,16 @@ class NotFound(GatewayError):
         super().__init__("no such memory")
 
 
+class ForeignScope(GatewayError):
+    """A scope object that names anything but what the caller may see of itself."""
+
+    code = ErrorCode.AUTHORIZATION_ERROR
+
+    def __init__(self) -> None:
+        """One message for every cause: whether what it names is there is not told."""
+        super().__init__("scope must name no project, no mission, yourself or no agent, and be private")
+
+
 class Conflict(GatewayError):
     """A write that contradicts what was acknowledged before."""
 
@@ -92,3 +109,33 @@ class Unavailable(GatewayError):
     """The operation can't be served now; trying again later may help."""
 
     code = ErrorCode.UNAVAILABLE
+
+
+class RecordNotFound(GatewayError):
+    """A workspace that is missing or another company's: one message, no telling which."""
+
+    code = ErrorCode.RECORD_NOT_FOUND
+
+    def __init__(self) -> None:
+        """One message for every cause."""
+        super().__init__("no such workspace")
+
+
+class RetrievalBusy(GatewayError):
+    """As many graphs are being read as may be at once; trying again later helps."""
+
+    code = ErrorCode.RETRIEVAL_BUSY
+
+    def __init__(self) -> None:
+        """Tell nothing of who is served."""
+        super().__init__("too much evidence is being read at the moment")
+
+
+class StorageInconsistency(GatewayError):
+    """What is stored contradicts the rules by which it was written, so that nothing of it may be shown."""
+
+    code = ErrorCode.STORAGE_INCONSISTENCY
+
+    def __init__(self, detail: str) -> None:
+        """Tell the log which rule it is, without saying of what."""
+        super().__init__("what is stored contradicts itself", detail=detail)

@@ -14,7 +14,7 @@ from uuid import UUID
 from gateway.service.environment import Environment
 from gateway.service.errors import Conflict, MalformedRequest
 from gateway.service.guards import hold_lexical_version, require_key
-from gateway.service.people import subject_locks
+from gateway.service.people import find_shown_subject, subject_locks
 from store.domain.formation import (
     CONTRADICTS_MAX,
     Candidate,
@@ -35,7 +35,6 @@ from store.domain.journal import EvidenceReference, Payload
 from store.domain.keyring import length_prefixed
 from store.domain.memories import EVIDENCE_MAX, INT32_MAX, LINKS_MAX, InvalidRecord, MemoryRecord, check_record, is_live
 from store.domain.owners import Owner
-from store.domain.people import display_subject, person_key
 from store.domain.vocabulary import BLOCKING_REJECTIONS, LIVE_STATUSES, EventKind
 from store.ports.store import Store, Transaction
 
@@ -125,8 +124,8 @@ class FormationService:
         """Store an exported belief as it is, at a fresh position, without event, flag or reinforcement.
 
         A conflict link is written on both sides once both ends are there. Skipped where the id exists in
-        any status; blocked where a tombstone covers it, or a rejection does and it would be live.
-        Raises InvalidRecord. Source: belief store decisions, Restoring.
+        any status, also of a derived record; blocked where a tombstone covers it, or a rejection does and it
+        would be live. Raises InvalidRecord. Source: belief store decisions, Restoring.
         """
         check_record(record)
         _check_references(record, references)
@@ -136,7 +135,7 @@ class FormationService:
         await transaction.journal.lock_statements(owner, self.restore_locks(record))
         await require_key(transaction.facts, keyring)
         await hold_lexical_version(transaction.facts)
-        if await transaction.memories.exists(owner, record.id):
+        if await transaction.memories.exists(owner, record.id) or await transaction.derived.exists(owner, record.id):
             return RestoreOutcome.SKIPPED
         kinds = BLOCKING_REJECTIONS if is_live(record, self._environment.clock()) else frozenset()
         if await transaction.journal.blocked(owner, hashes, kinds=kinds):
@@ -147,7 +146,7 @@ class FormationService:
         await transaction.memories.add(
             replace(
                 record,
-                display_subject=await self._display_subject(transaction, owner, record.subject),
+                display_subject=await find_shown_subject(transaction, owner, record.subject),
                 conflicts_with=tuple(sorted(other.id for other in others)),
                 store_position=position,
             ),
@@ -187,11 +186,6 @@ class FormationService:
         check_record(record)
         return record
 
-    async def _display_subject(self, transaction: Transaction, owner: Owner, subject: str) -> str:
-        key = person_key(subject)
-        person = None if key is None else await transaction.journal.find_person(owner, key)
-        return display_subject(subject, person)
-
     async def _find(
         self,
         transaction: Transaction,
@@ -228,7 +222,7 @@ class FormationService:
             len(found.opposites) + 2
         )
         if found.twin is None:
-            shown = await self._display_subject(transaction, provisional.owner, provisional.subject)
+            shown = await find_shown_subject(transaction, provisional.owner, provisional.subject)
             record = replace(provisional, display_subject=shown, store_position=own_position)
         else:
             record = reinforced(found.twin, added=found.added, position=own_position, now=now)

@@ -18,6 +18,7 @@ from gateway.service.guards import require_key
 from gateway.service.locomo import LocomoBelief, read_locomo
 from gateway.service.people import subject_locks, take_person
 from gateway.service.records import (
+    ERRORS_KEPT_MAX,
     AnyLine,
     BeliefLine,
     CandidateLine,
@@ -28,13 +29,13 @@ from gateway.service.records import (
     TombstoneLine,
     parse_line,
 )
+from gateway.service.summarizing import SummaryService
 from store.domain.memories import InvalidRecord
 from store.domain.owners import Owner
 from store.domain.people import PERSON_PREFIX, Person
 from store.ports.store import Store, Transaction
 
 BATCH_LINES = 200
-ERRORS_KEPT_MAX = 1_000
 
 EqualHashes: TypeAlias = Mapping[Owner, Mapping[bytes, frozenset[bytes]]]
 """By owner and hash: the hashes of the same statement under every key."""
@@ -70,9 +71,9 @@ class ImportReport:
         for outcome, count in other.counts.items():
             self.counts[outcome] = self.counts.get(outcome, 0) + count
 
-    def count(self, outcome: str) -> None:
-        """Note one line's outcome."""
-        self.counts[outcome] = self.counts.get(outcome, 0) + 1
+    def count(self, outcome: str, number: int = 1) -> None:
+        """Note the outcome of a line, or of so many."""
+        self.counts[outcome] = self.counts.get(outcome, 0) + number
 
     def refuse(self, number: int, reason: str) -> None:
         """Note one line that was refused."""
@@ -274,17 +275,21 @@ def _batches(lines: Iterable[bytes], *, first_number: int, offset: int) -> Itera
 
 
 class LocomoImportService:
-    """Takes the LoCoMo conversations in, as restored beliefs."""
+    """Takes the LoCoMo conversations in, as restored beliefs, and sums them up where that is asked for."""
 
-    def __init__(self, store: Store, formation: FormationService) -> None:
-        """Write to a store through the governed formation."""
+    def __init__(self, store: Store, formation: FormationService, summaries: SummaryService) -> None:
+        """Write to a store through the governed formation and derivation."""
         self._store = store
         self._formation = formation
+        self._summaries = summaries
 
-    async def run(self, content: bytes, *, progress: Callable[[int, int], None] = lambda *_: None) -> ImportReport:
+    async def run(
+        self, content: bytes, *, derive: bool = False, progress: Callable[[int, int], None] = lambda *_: None
+    ) -> ImportReport:
         """Import the whole file; `progress` is told how many of how many beliefs are done.
 
-        A second run changes nothing. Raises MalformedRequest for a file of another shape.
+        With `derive` each principal of the file is summed up then. A second run changes nothing. Raises
+        MalformedRequest for a file of another shape.
         """
         people, beliefs = read_locomo(content)
         report = ImportReport(lines=len(beliefs))
@@ -294,6 +299,11 @@ class LocomoImportService:
             for outcome in await self._store.transact(partial(self._restore, batch=batch)):
                 report.count(outcome)
             progress(start + len(batch), len(beliefs))
+        if derive:
+            for owner in sorted({belief.record.owner for belief in beliefs}):
+                summed_up = await self._summaries.sum_up(owner)
+                for outcome in ("derived", "unchanged", "blocked", "refused"):
+                    report.count(f"summaries_{outcome}", getattr(summed_up, outcome))
         return report
 
     async def _restore(self, transaction: Transaction, *, batch: Sequence[LocomoBelief]) -> list[str]:

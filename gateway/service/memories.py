@@ -1,6 +1,7 @@
 """The public operations on beliefs, the resolvers that both transports share.
 
-Reads go through `reading()`; the two writes are atomic with their receipt.
+Reads go through `reading()`; the two writes are atomic with their receipt. Where derived records are a surface too,
+`reading_items()` reads both, and the writes take either's id.
 Source: Memory read API, Writes; ADR-0117; belief store decisions, Review and delete.
 """
 
@@ -9,6 +10,8 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from uuid import UUID
 
+from gateway.service.derived_reading import ItemReading, MemoryItemView
+from gateway.service.derived_reviews import apply_deletion, apply_review
 from gateway.service.environment import Environment
 from gateway.service.erasure import erase_locked, tombstones_of
 from gateway.service.errors import Conflict, NotFound
@@ -18,7 +21,8 @@ from gateway.service.identifiers import parse_identifier
 from gateway.service.memory_reading import MemoryReading, measured
 from gateway.service.memory_requests import MemoryDelete, MemoryReview, check_text
 from gateway.service.principal import Principal
-from gateway.views.memories import MemoryView, memory_view
+from gateway.views.derived import derived_view
+from gateway.views.memories import memory_view
 from store.domain.journal import Receipt, Rejection
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
@@ -32,10 +36,19 @@ from store.ports.store import Store, Transaction
 class PublicMemoryService:
     """Browse, read, review and delete the beliefs of the principal who asks."""
 
-    def __init__(self, store: Store, environment: Environment) -> None:
-        """Serve from a store; the environment holds clock, keys and measures."""
+    def __init__(self, store: Store, environment: Environment, *, derived: bool = False) -> None:
+        """Serve from a store; the environment holds clock, keys and measures.
+
+        `derived`: whether derived records are a surface. Without it no statement asks for one.
+        """
         self._store = store
         self._environment = environment
+        self._derived = derived
+
+    @property
+    def shows_derived(self) -> bool:
+        """Whether derived records are a surface."""
+        return self._derived
 
     @asynccontextmanager
     async def reading(self, *, single: bool = False) -> AsyncIterator[MemoryReading]:
@@ -47,8 +60,14 @@ class PublicMemoryService:
         async with opened as snapshot:
             yield MemoryReading(snapshot, now=self._environment.clock(), measures=self._environment.measures)
 
-    async def review(self, principal: Principal, request: MemoryReview) -> MemoryView:
-        """Apply one outcome once, and show the belief as it stands then.
+    @asynccontextmanager
+    async def reading_items(self) -> AsyncIterator[ItemReading]:
+        """Open one snapshot with one clock for beliefs and derived records together."""
+        async with self._store.snapshot() as snapshot:
+            yield ItemReading(snapshot, now=self._environment.clock(), measures=self._environment.measures)
+
+    async def review(self, principal: Principal, request: MemoryReview) -> MemoryItemView:
+        """Apply one outcome once, and show the belief, or the derived record, as it stands then.
 
         A repeated key answers from the live record. Raises AuthorizationError, MalformedRequest for the
         key, Conflict for a key of another request, NotFound for absent, foreign and above the ceiling.
@@ -58,14 +77,15 @@ class PublicMemoryService:
             now = self._environment.clock()
             owner = principal.owner
 
-            async def work(transaction: Transaction) -> MemoryView:
+            async def work(transaction: Transaction) -> MemoryItemView:
                 # A row is locked after its statement, so that a review that locks the statement reads it first.
                 locked = request.outcome is not ReviewOutcome.UNTRUE
                 id, admission = await self._admit(transaction, owner, request, now, locked=locked)
-                if admission.is_new:
-                    shown = await self._review(transaction, owner, admission, request, now)
-                else:
-                    shown = await transaction.shown.find(owner, id, ceiling=request.ceiling)
+                if not admission.is_new:
+                    return await self._replay(transaction, owner, id, request.ceiling, now)
+                if admission.record is None and self._derived:
+                    return derived_view(await apply_review(transaction, self._environment, owner, id, request, now))
+                shown = await self._review(transaction, owner, admission, request, now)
                 if shown is None:
                     raise NotFound
                 return memory_view(shown, now)
@@ -84,7 +104,9 @@ class PublicMemoryService:
 
             async def work(transaction: Transaction) -> UUID:
                 id, admission = await self._admit(transaction, owner, request, now, locked=False)
-                if admission.is_new:
+                if admission.is_new and admission.record is None and self._derived:
+                    await apply_deletion(transaction, self._environment, owner, id, ceiling=request.ceiling, now=now)
+                elif admission.is_new:
                     await self._delete(transaction, owner, admission, request.ceiling, now)
                 return id
 
@@ -121,6 +143,20 @@ class PublicMemoryService:
         if admission.held_hash != receipt.request_hash:
             raise Conflict("the idempotency key was used for another request")
         return id, admission
+
+    async def _replay(
+        self, transaction: Transaction, owner: Owner, id: UUID, ceiling: Sensitivity, now: datetime
+    ) -> MemoryItemView:
+        """What a repeated review answers: the live record."""
+        belief = await transaction.shown.find(owner, id, ceiling=ceiling)
+        if belief is not None:
+            return memory_view(belief, now)
+        derived = None
+        if self._derived:
+            derived = await transaction.shown_derived.find(owner, id, ceiling=ceiling, now=now)
+        if derived is None:
+            raise NotFound
+        return derived_view(derived)
 
     async def _review(
         self, transaction: Transaction, owner: Owner, admission: Admission, request: MemoryReview, now: datetime

@@ -97,6 +97,16 @@ class MemoryReading:
         self._now = now
         self._measures = measures
 
+    @property
+    def snapshot(self) -> Snapshot:
+        """What is read from: a service that reads more for the same request reads it from here."""
+        return self._snapshot
+
+    @property
+    def now(self) -> datetime:
+        """The one moment as of which everything is read."""
+        return self._now
+
     async def browse(
         self, principal: Principal, selection: MemorySelection, paging: MemoryPaging, *, with_opposite: bool = False
     ) -> MemoryPage:
@@ -108,7 +118,7 @@ class MemoryReading:
         does not decode, a text beyond its limits. Source: Memory read API, Pagination and hard gates 2 to 5.
         """
         with measured(self._measures, "list", selection.ceiling):
-            query = await self._query(principal, selection, paging, with_opposite)
+            query = await self.query(principal, selection, paging, with_opposite=with_opposite)
             page = MemoryPage(edges=(), has_next_page=False, has_previous_page=False)
             if not selection.matches_nothing():
                 page = await self._page(query)
@@ -126,7 +136,7 @@ class MemoryReading:
     ) -> EncodedMemoryPage:
         """The page that `browse` returns, each view as the shape's JSON. Measures and raises as browse does."""
         with measured(self._measures, "list", selection.ceiling):
-            query = await self._query(principal, selection, paging, with_opposite)
+            query = await self.query(principal, selection, paging, with_opposite=with_opposite)
             page = EncodedMemoryPage(rows=(), has_next_page=False, has_previous_page=False)
             if not selection.matches_nothing():
                 page = await self._encoded_page(query, shape)
@@ -180,8 +190,8 @@ class MemoryReading:
         chains = await self._snapshot.memories.find_superseded(principal.owner, ids, ceiling=ceiling)
         return {id: [memory_view(record, self._now) for record in chain] for id, chain in chains.items()}
 
-    async def _query(
-        self, principal: Principal, selection: MemorySelection, paging: MemoryPaging, with_opposite: bool
+    async def query(
+        self, principal: Principal, selection: MemorySelection, paging: MemoryPaging, *, with_opposite: bool
     ) -> MemoryBrowseQuery:
         """What a page asks of the store, after every check on it."""
         selection.check_types()

@@ -10,15 +10,19 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
+from gateway.service.derived_reading import MemoryItemPage, MemoryItemView
+from gateway.service.derived_reviews import derivation_tombstones
+from gateway.service.derived_rows import find_derived_batch
 from gateway.service.environment import Environment
 from gateway.service.erasure import erase_statements, tombstones_of
+from gateway.service.errors import MalformedRequest
 from gateway.service.guards import require_key
 from gateway.service.journaling import journal_act
 from gateway.service.memories import PublicMemoryService
 from gateway.service.memory_reading import MemoryPage
 from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection
 from gateway.service.principal import Principal
-from gateway.views.memories import MemoryView
+from store.domain.derived import DerivedRecord
 from store.domain.journal import NO_SESSION, Payload
 from store.domain.owners import WHOLE_STORE, Owner
 from store.domain.vocabulary import AccessScope, EventKind, Sensitivity
@@ -51,13 +55,24 @@ class OperatorService:
         async with self._memories.reading() as reading:
             return await reading.browse(_as_operator(owner), selection, paging)
 
-    async def read(self, owner: Owner, id: str, ceiling: Sensitivity) -> MemoryView:
-        """One belief, as the owner would see it."""
+    async def browse_items(self, owner: Owner, selection: MemorySelection, paging: MemoryPaging) -> MemoryItemPage:
+        """One page that holds derived records too. Raises MalformedRequest where they are no surface."""
+        if not self._memories.shows_derived:
+            raise MalformedRequest("include_derived", "needs derived records, which are off")
+        await self._journal(owner, "list")
+        async with self._memories.reading_items() as reading:
+            return await reading.browse(_as_operator(owner), selection, paging)
+
+    async def read(self, owner: Owner, id: str, ceiling: Sensitivity) -> MemoryItemView:
+        """One belief, or derived record where these are a surface, as the owner would see it."""
         await self._journal(owner, "get")
+        if self._memories.shows_derived:
+            async with self._memories.reading_items() as items:
+                return await items.read(_as_operator(owner), id, ceiling)
         async with self._memories.reading() as reading:
             return await reading.read(_as_operator(owner), id, ceiling)
 
-    async def review(self, owner: Owner, request: MemoryReview) -> MemoryView:
+    async def review(self, owner: Owner, request: MemoryReview) -> MemoryItemView:
         """One review outcome, as the owner would give it."""
         await self._journal(owner, "review")
         return await self._memories.review(_as_operator(owner), request)
@@ -68,7 +83,7 @@ class OperatorService:
         return await self._memories.delete(_as_operator(owner), request)
 
     async def erase_principal(self, owner: Owner, *, progress: Callable[[int], None] = lambda _: None) -> Erasure:
-        """Erase everything believed about a principal, entomb each statement, revoke the tokens.
+        """Erase everything believed about a principal, entomb each statement and derivation, revoke the tokens.
 
         In transactions of at most 200 statements; `progress` is told how many beliefs are gone so far.
         Run again after a failure, it goes on.
@@ -76,6 +91,8 @@ class OperatorService:
         await self._journal(owner, "erase")
         now = self._environment.clock()
         tokens = await self._store.transact(lambda transaction: transaction.tokens.revoke_all(owner, at=now))
+        # Before the beliefs, whose erasure leaves nothing of what rests on them to be recognised by.
+        await self._erase_all_derived(owner, now)
         erased = 0
         while True:
             texts = await self._store.transact(partial(_some_statements, owner=owner))
@@ -83,8 +100,38 @@ class OperatorService:
                 break
             erased += await self._store.transact(partial(self._erase, owner=owner, texts=texts, now=now))
             progress(erased)
+        # And what was derived meanwhile.
+        await self._erase_all_derived(owner, now)
         await self._store.transact(partial(_finish, owner=owner, beliefs=erased, tokens=tokens, now=now))
         return Erasure(beliefs=erased, tokens=tokens)
+
+    async def _erase_all_derived(self, owner: Owner, now: datetime) -> None:
+        """Entomb every derivation before one goes, with which what rests on it loses its content."""
+        after: UUID | None = None
+        while records := await self._store.transact(partial(self._entomb_derived, owner=owner, after=after, now=now)):
+            after = records[-1].id
+        while await self._store.transact(partial(self._erase_derived, owner=owner, now=now)):
+            pass
+
+    async def _entomb_derived(
+        self, transaction: Transaction, *, owner: Owner, after: UUID | None, now: datetime
+    ) -> list[DerivedRecord]:
+        keyring = self._environment.keyring
+        records = await find_derived_batch(transaction, owner=owner, after=after)
+        contents = [record.content for record in records if record.content is not None]
+        tombstones = [each for content in contents for each in derivation_tombstones(keyring, owner, content, now)]
+        hashes = {tombstone.statement_hash for tombstone in tombstones}
+        await transaction.journal.lock_statements(owner, hashes)
+        await require_key(transaction.facts, keyring)
+        await transaction.journal.erase_rejections(owner, hashes)
+        for tombstone in tombstones:
+            await transaction.journal.add_tombstone(tombstone)
+        return records
+
+    async def _erase_derived(self, transaction: Transaction, *, owner: Owner, now: datetime) -> int:
+        records = await self._entomb_derived(transaction, owner=owner, after=None, now=now)
+        await transaction.derived.erase(owner, [record.id for record in records], at=now)
+        return len(records)
 
     async def _erase(self, transaction: Transaction, *, owner: Owner, texts: Collection[str], now: datetime) -> int:
         keyring = self._environment.keyring

@@ -13,7 +13,14 @@ from gateway.service.guards import hold_lexical_version
 from store.domain.keyring import length_prefixed
 from store.domain.memories import InvalidRecord, check_text
 from store.domain.owners import Owner
-from store.domain.people import PERSON_KEY_LENGTH_MAX, PERSON_NAME_LENGTH_MAX, PERSON_PREFIX, Person, person_key
+from store.domain.people import (
+    PERSON_KEY_LENGTH_MAX,
+    PERSON_NAME_LENGTH_MAX,
+    PERSON_PREFIX,
+    Person,
+    display_subject,
+    person_key,
+)
 from store.ports.store import Store, Transaction
 
 RENAME_BATCH = 500
@@ -54,6 +61,13 @@ def subject_locks(subject: str) -> frozenset[bytes]:
     return frozenset({hashlib.sha256(length_prefixed(b"person", key.encode())).digest()})
 
 
+async def find_shown_subject(transaction: Transaction, owner: Owner, subject: str) -> str:
+    """The subject as views show it; the caller holds the lock of the person that it names."""
+    key = person_key(subject)
+    person = None if key is None else await transaction.journal.find_person(owner, key)
+    return display_subject(subject, person)
+
+
 async def take_person(transaction: Transaction, person: Person) -> bool:
     """Name a person and rewrite every row that shows another name, in one transaction; False if nothing changed.
 
@@ -67,7 +81,7 @@ async def take_person(transaction: Transaction, person: Person) -> bool:
 
 
 async def rename_batch(transaction: Transaction, *, owner: Owner, key: str) -> int:
-    """Rewrite at most 500 rows of a person that show another name than the present one; how many."""
+    """Rewrite at most 500 beliefs, or where none is left derived records, that show another name of a person."""
     subject = f"{PERSON_PREFIX}{key}"
     await transaction.journal.lock_statements(owner, subject_locks(subject))
     await hold_lexical_version(transaction.facts)
@@ -75,7 +89,11 @@ async def rename_batch(transaction: Transaction, *, owner: Owner, key: str) -> i
     person = await transaction.journal.find_person(owner, key)
     if person is None:
         return 0
-    return await transaction.memories.put_display_subject(owner, subject=subject, shown=person.name, limit=RENAME_BATCH)
+    for rows in (transaction.memories, transaction.derived):
+        renamed = await rows.put_display_subject(owner, subject=subject, shown=person.name, limit=RENAME_BATCH)
+        if renamed:
+            return renamed
+    return 0
 
 
 async def _put_person(transaction: Transaction, *, person: Person) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -41,6 +41,8 @@ from store.domain.vocabulary import (
 
 FORMAT_VERSION = 1
 LINE_BYTES_MAX = 1_048_576
+ERRORS_KEPT_MAX = 1_000
+"""Refused lines that a report keeps."""
 _FIELD = re.compile(r"[a-z_]{1,64}", re.ASCII)
 _WORD = r"^[a-z0-9_-]{1,64}$"
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -309,6 +311,7 @@ class ReceiptLine(_Line):
         )
 
 
+Line = TypeVar("Line", bound=BaseModel)
 AnyLine = PersonLine | CandidateLine | BeliefLine | TombstoneLine | RejectionLine | EventLine | ReceiptLine
 
 _MODELS: Mapping[str, type[PersonLine | TombstoneLine | RejectionLine | EventLine | ReceiptLine]] = {
@@ -322,11 +325,7 @@ _MODELS: Mapping[str, type[PersonLine | TombstoneLine | RejectionLine | EventLin
 
 def parse_line(content: bytes) -> AnyLine:
     """The record of one line. Raises MalformedRequest that names the field and never echoes a value."""
-    if len(content) > LINE_BYTES_MAX:
-        raise MalformedRequest("line", f"must not exceed {LINE_BYTES_MAX} bytes")
-    values = parse_object("line", content, parse_float=Decimal)
-    if not _all_well_formed(values):
-        raise MalformedRequest("line", "must hold neither U+0000 nor a lone surrogate")
+    values = line_values(content)
     kind = values.get("kind")
     model: type[AnyLine] | None
     if kind == "belief":
@@ -335,6 +334,21 @@ def parse_line(content: bytes) -> AnyLine:
         model = _MODELS.get(kind) if isinstance(kind, str) else None
     if model is None:
         raise MalformedRequest("kind", f"must be one of belief, {', '.join(_MODELS)}")
+    return validated(model, values)
+
+
+def line_values(content: bytes) -> dict[str, Any]:  # Any: JSON
+    """The object of one line, of any kind. Raises MalformedRequest."""
+    if len(content) > LINE_BYTES_MAX:
+        raise MalformedRequest("line", f"must not exceed {LINE_BYTES_MAX} bytes")
+    values = parse_object("line", content, parse_float=Decimal)
+    if not _all_well_formed(values):
+        raise MalformedRequest("line", "must hold neither U+0000 nor a lone surrogate")
+    return values
+
+
+def validated(model: type[Line], values: Mapping[str, Any]) -> Line:  # Any: JSON
+    """A line by its model. Raises MalformedRequest that names the field and never echoes a value."""
     if values.get("version") != FORMAT_VERSION:
         raise MalformedRequest("version", f"must be {FORMAT_VERSION}")
     try:
@@ -344,14 +358,15 @@ def parse_line(content: bytes) -> AnyLine:
         field = str(first["loc"][0]) if first["loc"] else "line"
         if not _FIELD.fullmatch(field):
             field = "line"
-        raise MalformedRequest(field, _reason(first["type"], first["msg"])) from None
+        is_nested = sum(isinstance(step, str) for step in first["loc"]) > 1
+        raise MalformedRequest(field, _reason(first["type"], first["msg"], is_nested=is_nested)) from None
 
 
-def _reason(kind: str, message: str) -> str:
+def _reason(kind: str, message: str, *, is_nested: bool) -> str:
     if kind == "extra_forbidden":
-        return "is not a field of this kind of record"
+        return "must hold no other members than its own" if is_nested else "is not a field of this kind of record"
     if kind == "missing":
-        return "is required"
+        return "must hold each of its members" if is_nested else "is required"
     return message.removeprefix("Value error, ").removeprefix("Input should be ").strip()
 
 

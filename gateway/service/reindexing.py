@@ -22,6 +22,7 @@ from store.ports.store import Store, StoreFact, Transaction
 REINDEX_BATCH = 500
 _MARK = f"reindexing {LEXICAL_VERSION}"
 """What stands in place of the version meanwhile. Another program's mark is another one."""
+_DERIVED = "derived"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,29 +81,47 @@ class ReindexService:
 
 
 async def rebuild_batch(transaction: Transaction) -> int:
-    """Rewrite the rows behind the place that is noted, and note where they end; how many.
+    """Rewrite the rows behind the place that is noted, and note where they end; how many. Derived records come last.
 
     Raises Conflict where the store is not marked for this program.
     """
     if await transaction.facts.hold(StoreFact.LEXICAL_VERSION) != _MARK:
         raise _taken_over()
-    noted = await transaction.facts.find(StoreFact.LEXICAL_PROGRESS)
-    keys = await transaction.memories.rewrite_lexemes(after=_key_of(noted), limit=REINDEX_BATCH)
+    place = _place_of(await transaction.facts.find(StoreFact.LEXICAL_PROGRESS))
+    keys: list[MemoryKey] = []
+    if not place.is_derived:
+        keys = await transaction.memories.rewrite_lexemes(after=place.key, limit=REINDEX_BATCH)
+        if not keys:
+            place = _Place(is_derived=True, key=None)
+    if place.is_derived:
+        keys = await transaction.derived.rewrite_lexemes(after=place.key, limit=REINDEX_BATCH)
     if keys:
-        await transaction.facts.put(StoreFact.LEXICAL_PROGRESS, _note_of(keys[-1]))
+        note = _note_of(_Place(is_derived=place.is_derived, key=keys[-1]))
+        await transaction.facts.put(StoreFact.LEXICAL_PROGRESS, note)
     return len(keys)
 
 
-def _note_of(key: MemoryKey) -> str:
-    owner, id = key
-    return json.dumps([owner.tenant, owner.principal, str(id)])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """How far a rebuild has come: behind a key among the beliefs, or among the derived records; None for the start."""
+
+    is_derived: bool
+    key: MemoryKey | None
 
 
-def _key_of(note: str | None) -> MemoryKey | None:
+def _note_of(place: _Place) -> str:
+    assert place.key is not None
+    owner, id = place.key
+    note = [owner.tenant, owner.principal, str(id)]
+    # Without the word, as it was noted before there were derived records.
+    return json.dumps([*note, _DERIVED] if place.is_derived else note)
+
+
+def _place_of(note: str | None) -> _Place:
     if not note:
-        return None
-    tenant, principal, id = json.loads(note)
-    return Owner(tenant=tenant, principal=principal), UUID(id)
+        return _Place(is_derived=False, key=None)
+    tenant, principal, id, *kind = json.loads(note)
+    return _Place(is_derived=kind == [_DERIVED], key=(Owner(tenant=tenant, principal=principal), UUID(id)))
 
 
 def _taken_over() -> Conflict:

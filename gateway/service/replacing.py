@@ -1,20 +1,24 @@
 """What a store that is restored from a backup takes over from the one that it replaces: what people forbade since.
 
-Statements that were deleted are erased and entombed, beliefs that were found untrue or out of place are so again, and
-tokens that were revoked stay revoked. Nobody is served from the restored store until that is done.
+Statements that were deleted are erased and entombed, beliefs and derived records that were found untrue or out of place
+are so again, and tokens that were revoked stay revoked. Nobody is served from the restored store until that is done.
 Source: belief store decisions, Review and delete (restore).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
+from gateway.service.derived_reviews import derivation_hashes
+from gateway.service.derived_rows import all_derived
 from gateway.service.environment import Environment
 from gateway.service.erasure import STATEMENTS_BATCH, erase_statements
 from gateway.service.guards import require_key
 from gateway.service.journaling import journal_act
+from store.domain.derived_reviews import review_derived
 from store.domain.journal import Receipt, Rejection, Tombstone
 from store.domain.owners import Owner
 from store.domain.reviews import review
@@ -61,10 +65,11 @@ class ReplacementService:
             await self._bury(owner, tombstones, taken)
             for rejection in rejections:
                 taken.rejections += await self._restored.transact(partial(self._apply, rejection=rejection))
+            await self._forbid_derived(owner, tombstones, rejections)
             # A deletion that is asked for again is answered as it was.
             deletions = [receipt for receipt in receipts if receipt.kind is ReceiptKind.DELETE_COMPLETED]
             for batch in _batches(deletions):
-                await self._restored.transact(partial(_add_receipts, receipts=batch))
+                await self._restored.transact(partial(self._add_receipts, owner=owner, receipts=batch))
         for token in tokens:
             taken.tokens += await self._restored.transact(partial(_revoke, token=token))
         await self._restored.transact(
@@ -97,6 +102,49 @@ class ReplacementService:
     async def _erase(self, transaction: Transaction, *, owner: Owner, hashes: frozenset[bytes]) -> int:
         await require_key(transaction.facts, self._environment.keyring)
         return await erase_statements(transaction, owner, hashes, [], now=self._environment.clock())
+
+    async def _forbid_derived(
+        self, owner: Owner, tombstones: Sequence[Tombstone], rejections: Sequence[Rejection]
+    ) -> None:
+        """Erase, retire or keep to their scope the derived records that the former store forbids, found by their texts.
+
+        They may stand here under other ids than there, since what is withheld is made anew.
+        """
+        buried = frozenset(tombstone.statement_hash for tombstone in tombstones)
+        by_kind = {
+            kind: frozenset(rejection.statement_hash for rejection in rejections if rejection.kind is kind)
+            for kind in _OUTCOMES
+        }
+        forbidden = buried.union(*by_kind.values())
+        if not forbidden:
+            return
+        keyring, now = self._environment.keyring, self._environment.clock()
+        async for record in all_derived(self._restored, owner):
+            content = record.content
+            if content is None:
+                continue
+            derivation = frozenset(derivation_hashes(keyring, owner, content).values())
+            said = keyring.statement_hashes(owner, content.statement)
+            if (derivation | said) & buried:
+                hashes = derivation | said
+                await self._restored.transact(partial(self._erase_derived, owner=owner, hashes=hashes))
+                continue
+            for kind, outcome in _OUTCOMES.items():
+                if derivation & by_kind[kind]:
+                    await self._restored.transact(
+                        partial(_review_derived, owner=owner, id=record.id, outcome=outcome, now=now)
+                    )
+
+    async def _erase_derived(self, transaction: Transaction, *, owner: Owner, hashes: frozenset[bytes]) -> None:
+        await require_key(transaction.facts, self._environment.keyring)
+        await transaction.derived.erase_by_hashes(owner, hashes, at=self._environment.clock())
+
+    async def _add_receipts(self, transaction: Transaction, *, owner: Owner, receipts: Sequence[Receipt]) -> None:
+        """Keep the receipts of deletions, and remove derived records of which nothing was left to be entombed."""
+        for receipt in receipts:
+            await transaction.journal.add_receipt(receipt)
+        ids = [receipt.memory_id for receipt in receipts]
+        await transaction.derived.erase(owner, ids, at=self._environment.clock())
 
     async def _apply(self, transaction: Transaction, *, rejection: Rejection) -> bool:
         """Note a rejection that came after the backup, and review the belief that it named as it was reviewed."""
@@ -131,10 +179,15 @@ async def _entomb(transaction: Transaction, *, owner: Owner, tombstones: Sequenc
     return sum([await transaction.journal.add_tombstone(tombstone) for tombstone in tombstones])
 
 
+async def _review_derived(
+    transaction: Transaction, *, owner: Owner, id: UUID, outcome: ReviewOutcome, now: datetime
+) -> None:
+    for record in await transaction.derived.find_many_for_update(owner, [id]):
+        [position] = await transaction.memories.next_positions(1)
+        effect = review_derived(record, outcome, position=position, now=now)
+        if effect is not None:
+            await transaction.derived.put(effect.record)
+
+
 async def _revoke(transaction: Transaction, *, token: AccessToken) -> bool:
     return token.revoked_at is not None and await transaction.tokens.revoke(token.id, at=token.revoked_at)
-
-
-async def _add_receipts(transaction: Transaction, *, receipts: Sequence[Receipt]) -> None:
-    for receipt in receipts:
-        await transaction.journal.add_receipt(receipt)

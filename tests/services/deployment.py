@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from gateway.service.derived_reading import MemoryItemView
+from gateway.service.derived_rows import all_derived
+from gateway.service.deriving import DerivationResult, DerivationService
 from gateway.service.environment import Environment
 from gateway.service.exporting import ExportService
 from gateway.service.formation import FormationResult, FormationService
@@ -15,8 +18,12 @@ from gateway.service.memory_requests import MemoryDelete, MemoryReview
 from gateway.service.operators import OperatorService
 from gateway.service.people import PeopleService
 from gateway.service.principal import Principal
+from gateway.service.summarizing import DerivationReport, SummaryService
 from gateway.service.sweeps import RECEIPT_RETENTION_MIN, SweepService
+from gateway.views.derived import DerivedView
 from gateway.views.memories import MemoryView
+from store.domain.derived import DerivedRecord
+from store.domain.deriving import DerivationProposal
 from store.domain.formation import Candidate
 from store.domain.journal import Event
 from store.domain.keyring import Keyring
@@ -53,11 +60,14 @@ class Deployment:
     clock: Clock = field(default_factory=Clock)
     ids: Iterator[UUID] = field(default_factory=lambda: map(identifier, itertools.count(1)))
     keys: Iterator[str] = field(default_factory=lambda: map("key-{}".format, itertools.count(1)))
+    derived: bool = True
 
     def __post_init__(self) -> None:
         self.environment = Environment(keyring=self.keyring, clock=self.clock, new_id=lambda: next(self.ids))
         self.formation = FormationService(self.store, self.environment)
-        self.memories = PublicMemoryService(self.store, self.environment)
+        self.memories = PublicMemoryService(self.store, self.environment, derived=self.derived)
+        self.derivation = DerivationService(self.store, self.environment)
+        self.summaries = SummaryService(self.store, self.environment, self.derivation)
         self.imports = ImportService(self.store, self.environment, self.formation)
         self.exports = ExportService(self.store)
         self.people = PeopleService(self.store)
@@ -108,9 +118,57 @@ class Deployment:
         key: str | None = None,
     ) -> MemoryView:
         """Review a belief under a fresh key, a minute after what went before."""
+        view = await self._review(id, outcome, of=of, ceiling=ceiling, key=key)
+        assert isinstance(view, MemoryView)
+        return view
+
+    async def review_derived(
+        self,
+        id: UUID,
+        outcome: ReviewOutcome,
+        *,
+        of: Owner = ADA,
+        ceiling: Sensitivity = Sensitivity.RESTRICTED,
+        key: str | None = None,
+    ) -> DerivedView:
+        """Review a derived record under a fresh key, a minute after what went before."""
+        view = await self._review(id, outcome, of=of, ceiling=ceiling, key=key)
+        assert isinstance(view, DerivedView)
+        return view
+
+    async def _review(
+        self, id: UUID, outcome: ReviewOutcome, *, of: Owner, ceiling: Sensitivity, key: str | None
+    ) -> MemoryItemView:
         self.clock.advance()
         request = MemoryReview(id=str(id), ceiling=ceiling, outcome=outcome, idempotency_key=key or next(self.keys))
         return await self.memories.review(as_principal(of), request)
+
+    async def derive(self, proposal: DerivationProposal, *, of: Owner = ADA) -> DerivationResult:
+        """Derive what is proposed, a minute after what went before."""
+        self.clock.advance()
+        return await self.derivation.derive(of, proposal)
+
+    async def derived_id(self, proposal: DerivationProposal, *, of: Owner = ADA) -> UUID:
+        """Derive what is not blocked; the record's id."""
+        result = await self.derive(proposal, of=of)
+        assert result.id is not None
+        return result.id
+
+    async def sum_up(self, *, of: Owner = ADA) -> DerivationReport:
+        """Run the extractive method, a minute after what went before."""
+        self.clock.advance()
+        return await self.summaries.sum_up(of)
+
+    async def find_derived(
+        self, id: UUID, *, of: Owner = ADA, ceiling: Sensitivity = Sensitivity.RESTRICTED
+    ) -> DerivedRecord | None:
+        """The derived record as it is shown under a ceiling."""
+        async with self.store.snapshot() as snapshot:
+            return await snapshot.derived.find(of, id, ceiling=ceiling, now=self.clock.now)
+
+    async def stored_derived(self, *, of: Owner = ADA) -> list[DerivedRecord]:
+        """Every derived record, standing, withheld or retired, by id."""
+        return [record async for record in all_derived(self.store, of)]
 
     async def delete(
         self, id: UUID, *, of: Owner = ADA, ceiling: Sensitivity = Sensitivity.RESTRICTED, key: str | None = None

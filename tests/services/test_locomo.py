@@ -14,7 +14,9 @@ import pytest
 
 from gateway.service.errors import MalformedRequest
 from gateway.service.importing import ImportReport, LocomoImportService
+from gateway.service.locomo import SCOPE, TENANT
 from gateway.service.memory_requests import MemoryPaging, MemorySelection
+from store.domain.derived import rendered
 from store.domain.owners import Owner
 from store.domain.people import Person
 from store.domain.vocabulary import LIVE_STATUSES, MemoryStatus, Sensitivity
@@ -41,8 +43,9 @@ def content() -> bytes:
     return file.read_bytes()
 
 
-async def take(deployment: Deployment, content: bytes) -> ImportReport:
-    return await LocomoImportService(deployment.store, deployment.formation).run(content)
+async def take(deployment: Deployment, content: bytes, *, derive: bool = False) -> ImportReport:
+    imports = LocomoImportService(deployment.store, deployment.formation, deployment.summaries)
+    return await imports.run(content, derive=derive)
 
 
 async def beliefs(deployment: Deployment) -> list[dict[str, Any]]:
@@ -118,6 +121,39 @@ async def walk(deployment: Deployment, owner: Owner, *, backwards: bool) -> list
         if not more:
             return walked
         cursor = edges[-1].cursor
+
+
+async def test_a_conversation_is_summed_up_by_session_month_and_whole_and_a_second_time_changes_nothing(
+    deployment: Deployment, content: bytes
+) -> None:
+    sample = json.dumps(json.loads(content)[:1]).encode()
+
+    report = await take(deployment, sample, derive=True)
+
+    owners = await deployment.summaries.owners(TENANT)
+    found = [record for of in owners for record in await deployment.stored_derived(of=of)]
+    assert 2 == len(owners)
+    assert len(found) == report.counts["summaries_derived"]
+    assert 0 == sum(report.counts[f"summaries_{outcome}"] for outcome in ("unchanged", "blocked", "refused"))
+    contents = {record.id: record.content for record in found if record.content is not None}
+    levels = Counter((of.evidence_ref.partition(":")[0], len(of.session_ids) > 1) for of in contents.values())
+    assert {("session", False), ("month", True), ("all", True)} == set(levels)
+    stated = {each["id"]: each["statement"] for each in await beliefs(deployment)}
+    for record in found:
+        for source in record.sources:
+            below = contents.get(source.id)
+            said = {rendered(stated[str(source.id)])} if below is None else {clause.text for clause in below.clauses}
+            own = contents[record.id]
+            assert source.omitted or said & {clause.text for clause in own.clauses if source.id in clause.source_ids}
+            assert own.scope == SCOPE
+
+    events = [await deployment.events(of=of) for of in owners]
+    again = await take(deployment, sample, derive=True)
+    assert {"skipped": report.counts["restored"], "summaries_unchanged": len(found)} == {
+        outcome: count for outcome, count in again.counts.items() if count
+    }
+    assert found == [record for of in owners for record in await deployment.stored_derived(of=of)]
+    assert events == [await deployment.events(of=of) for of in owners]
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", json.dumps([{"observation": {}}]).encode()])
