@@ -5,7 +5,7 @@ pages may read, HEAD without a body, what is left of the rate limit, failures, t
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from http import HTTPStatus
 
@@ -21,23 +21,33 @@ from gateway.graphql.endpoint import graphql_routes
 from gateway.http.admission import Admission, RateLimitHeadersMiddleware
 from gateway.http.deadlines import Deadlines
 from gateway.http.errors import STATUSES, TransportError
-from gateway.http.exchanges import MEMORY_SURFACE, ExchangeMiddleware, Exchanges, NoExchanges
+from gateway.http.exchanges import EVIDENCE_SURFACE, MEMORY_SURFACE, ExchangeMiddleware, Exchanges, NoExchanges
 from gateway.http.head import HeadMiddleware
 from gateway.http.origins import OriginsMiddleware
 from gateway.http.policy import DEFAULT_POLICY, Policy
 from gateway.http.presence import PresenceMiddleware
 from gateway.http.request_id import RequestIdMiddleware
 from gateway.rest.errors import FailureMiddleware
+from gateway.rest.evidence_operations import EVIDENCE_OPERATIONS
+from gateway.rest.evidence_routes import evidence_routes
 from gateway.rest.health import health_routes
 from gateway.rest.openapi import openapi_route
 from gateway.rest.operations import MEMORIES_PATH
 from gateway.rest.routes import memory_routes
-from gateway.service.errors import ErrorCode, Unavailable
+from gateway.service.company import CompanyService
+from gateway.service.errors import EVIDENCE_CODES, ErrorCode, Unavailable
+from gateway.service.evidence import EvidenceService
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
 from gateway.web.pages import NO_PAGES, Pages
 
-_CODES: Mapping[int, ErrorCode] = {status: code for code, status in STATUSES.items()}
+_CODES: Mapping[int, ErrorCode] = {status: code for code, status in STATUSES.items() if code not in EVIDENCE_CODES}
+"""What the router's refusals are; the codes of evidence share statuses with others."""
+_PATHS: Mapping[str, str] = {
+    MEMORIES_PATH: MEMORY_SURFACE,
+    **{operation.path: EVIDENCE_SURFACE for operation in EVIDENCE_OPERATIONS},
+}
+"""The surface of each path, or of all beneath it, by its name in reports."""
 
 
 def build_app(  # noqa: PLR0913 # everything that a deployment decides
@@ -52,21 +62,26 @@ def build_app(  # noqa: PLR0913 # everything that a deployment decides
     policy: Policy = DEFAULT_POLICY,
     deadlines: Deadlines | None = None,
     encoded_pages: bool = True,
+    derived: bool = False,
+    evidence: EvidenceService | None = None,
+    company: CompanyService | None = None,
     pages: Pages = NO_PAGES,
 ) -> Starlette:
     """The application; without `memories` nothing of the memory surface is registered or documented.
 
-    `ready` returns while the store can serve and raises otherwise; `exchanges` is told of every exchange,
-    `count_document` of every GraphQL document, whether it was known. Raises InvalidManifest for a trusted document
-    that the schema refuses. The `policy` holds for both transports. By `deadlines` the server tells that it stops.
-    With `encoded_pages` off, pages are made of records alone, slower and the same. `pages` are shown to people.
+    With `derived` it serves derived records too, which the service must know; with `evidence` and `company` what
+    records rest on, to whom they belong and to administrators. `ready` returns while the store can serve and raises
+    otherwise; `exchanges` is told of every exchange, `count_document` of every GraphQL document, whether it was known.
+    Raises InvalidManifest for a trusted document that the schema refuses. The `policy` holds for both transports. By
+    `deadlines` the server tells that it stops. With `encoded_pages` off, pages are made of records alone, slower and
+    the same. `pages` are shown to people.
     Source: Memory read API, Mounting.
     """
     reports, deadlines = exchanges or NoExchanges(), deadlines or Deadlines()
     admission = Admission(tokens, policy.rate_limits)
     routes = [
         *health_routes(ready=partial(_check_readiness, deadlines, ready)),
-        openapi_route(memory=memories is not None, version=version),
+        openapi_route(memory=memories is not None, derived=derived, evidence=evidence is not None, version=version),
         *pages.before(
             graphql_routes(
                 memories=memories,
@@ -77,44 +92,54 @@ def build_app(  # noqa: PLR0913 # everything that a deployment decides
                 introspection=policy.introspection,
                 reports=reports,
                 encoded_pages=encoded_pages,
+                derived=derived,
+                evidence=evidence,
             )
         ),
-        *(
-            []
-            if memories is None
-            else memory_routes(memories=memories, admission=admission, encoded_pages=encoded_pages)
-        ),
-        *pages.routes(),
     ]
+    off = dict(_PATHS)
+    if memories is not None:
+        del off[MEMORIES_PATH]
+        routes += memory_routes(memories=memories, admission=admission, encoded_pages=encoded_pages, derived=derived)
+    if memories is not None and evidence is not None and company is not None:
+        off.clear()
+        routes += evidence_routes(evidence=evidence, company=company, admission=admission)
+    routes += pages.routes()
     for route in routes:
         _match_whole(route)
 
     app = Starlette(
         routes=routes,
-        middleware=[
-            Middleware(RequestIdMiddleware),
-            Middleware(ExchangeMiddleware, exchanges=reports),
-            Middleware(PresenceMiddleware, deadlines=deadlines),
-            *([Middleware(OriginsMiddleware, origins=policy.origins)] if policy.origins else ()),
-            Middleware(HeadMiddleware),
-            Middleware(RateLimitHeadersMiddleware),
-            Middleware(FailureMiddleware),
-        ],
-        exception_handlers={HTTPException: _refusing(reports, memory=memories is not None)},
+        middleware=_middleware(reports, deadlines, policy.origins),
+        exception_handlers={HTTPException: _refusing(reports, off)},
     )
     # A path is one spelling: /graphql/ and /v1/memories/ are no routes.
     app.router.redirect_slashes = False
     return app
 
 
-def _refusing(reports: Exchanges, *, memory: bool) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """What answers the router's refusals; `memory` tells whether that surface is on."""
+def _middleware(reports: Exchanges, deadlines: Deadlines, origins: Collection[str]) -> list[Middleware]:
+    """What surrounds every exchange, from the outside in."""
+    return [
+        Middleware(RequestIdMiddleware),
+        Middleware(ExchangeMiddleware, exchanges=reports),
+        Middleware(PresenceMiddleware, deadlines=deadlines),
+        *([Middleware(OriginsMiddleware, origins=origins)] if origins else ()),
+        Middleware(HeadMiddleware),
+        Middleware(RateLimitHeadersMiddleware),
+        Middleware(FailureMiddleware),
+    ]
+
+
+def _refusing(reports: Exchanges, off: Mapping[str, str]) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """What answers the router's refusals; `off` names the surfaces that are off by the paths that are theirs."""
 
     async def refuse(request: Request, error: Exception) -> Response:
         """Hand a refusal of the router on as one of ours, which the failure middleware answers."""
         assert isinstance(error, HTTPException)
-        if not memory and _lies_under_memories(request):
-            reports.not_mounted(MEMORY_SURFACE)
+        surface = next((surface for path, surface in off.items() if _lies_under(path, request)), None)
+        if surface is not None:
+            reports.not_mounted(surface)
         code = _CODES.get(error.status_code, ErrorCode.INTERNAL_ERROR)
         message = "no such path" if code is ErrorCode.NOT_FOUND else HTTPStatus(error.status_code).phrase.lower()
         raise TransportError(code, message, error.headers) from error
@@ -134,6 +159,6 @@ def _match_whole(route: Route) -> None:
     route.path_regex = re.compile(route.path_regex.pattern.removesuffix("$") + r"\Z")
 
 
-def _lies_under_memories(request: Request) -> bool:
-    path: str = request.scope["path"]
-    return path == MEMORIES_PATH or path.startswith(f"{MEMORIES_PATH}/")
+def _lies_under(path: str, request: Request) -> bool:
+    asked: str = request.scope["path"]
+    return asked == path or asked.startswith(f"{path}/")

@@ -3,7 +3,7 @@
 Apart from the services, since most commands serve nobody: to load the transports takes longer than those commands.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from limits.errors import ConfigurationError
@@ -14,6 +14,7 @@ from gateway.compose import VERSION, Services
 from gateway.database import StartRefused
 from gateway.graphql.documents import InvalidManifest, TrustedDocuments, UnmountedManifest, read_manifest
 from gateway.http.deadlines import Deadlines
+from gateway.http.exchanges import DERIVED_SURFACE, EVIDENCE_SURFACE, MEMORY_SURFACE
 from gateway.http.policy import Policy
 from gateway.http.rate_limits import RateLimits, rate_limit_storage
 from gateway.observability.exchanges import ExchangeReports
@@ -24,6 +25,13 @@ from gateway.settings import Settings
 from gateway.web.browser import MemoryBrowser
 from gateway.web.graphiql import GraphiQL, GraphiQLMissing
 from gateway.web.pages import Pages
+
+_SWITCHES: Mapping[str, tuple[str, str]] = {
+    MEMORY_SURFACE: ("the memory surface", "API_ENABLED"),
+    DERIVED_SURFACE: ("the surface of derived records", "RECONSOLIDATION_ENABLED"),
+    EVIDENCE_SURFACE: ("the surface of evidence", "EVIDENCE_ENABLED"),
+}
+"""What each surface is called, and the setting that turns it on, by its name in reports. All need the first one."""
 
 
 @asynccontextmanager
@@ -62,6 +70,9 @@ def _application(
             count_document=metrics.document,
             deadlines=deadlines,
             encoded_pages=settings.encoded_pages,
+            derived=settings.reconsolidation_enabled,
+            evidence=services.evidence if settings.evidence_enabled else None,
+            company=services.company if settings.evidence_enabled else None,
             pages=pages,
             policy=Policy(
                 rate_limits=rate_limits,
@@ -70,9 +81,10 @@ def _application(
             ),
         )
     except UnmountedManifest as error:
+        kind, setting = _SWITCHES[error.surface if settings.api_enabled else MEMORY_SURFACE]
         raise StartRefused(
-            f"The manifest {settings.documents} ({PREFIX}DOCUMENTS, --documents) holds documents for the memory "
-            f"surface, which is off, such as {error.document}: set {PREFIX}API_ENABLED to true, or leave them out."
+            f"The manifest {settings.documents} ({PREFIX}DOCUMENTS, --documents) holds documents for {kind}, "
+            f"which is off, such as {error.document}: set {PREFIX}{setting} to true, or leave them out."
         ) from error
     except InvalidManifest as error:
         raise StartRefused(f"In {settings.documents}, {error}.") from error

@@ -1,6 +1,6 @@
 """A whole gateway in this process: the application over a store, a clock to be set, and a token for each caller."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -14,17 +14,20 @@ from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, CountDocument, Trust
 from gateway.http.deadlines import Deadlines
 from gateway.http.exchanges import Exchanges
 from gateway.http.policy import DEFAULT_POLICY, Policy
+from gateway.service.company import CompanyService
 from gateway.service.environment import Environment, Measures, NoMeasures
+from gateway.service.evidence import EvidenceService
 from gateway.service.memories import PublicMemoryService
 from gateway.service.tokens import TokenService
 from gateway.web.pages import NO_PAGES, Pages
+from store.domain.derived import DerivedRecord
 from store.domain.lexical import LEXICAL_VERSION
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope
 from store.ports.store import Store, StoreFact, Transaction
 from tests.factories import NOW
-from tests.worlds import KEYRING, keep
+from tests.worlds import KEYRING, keep, keep_derived
 
 ORIGIN = "http://gateway.test"
 READ = frozenset({AccessScope.MEMORY_READ})
@@ -70,15 +73,20 @@ class Gateway:
     async def keep(self, *records: MemoryRecord) -> list[MemoryRecord]:
         """Store records at fresh positions, the oldest first; as they are kept."""
 
-        async def work(transaction: Transaction) -> list[MemoryRecord]:
-            positions = await transaction.memories.next_positions(len(records))
-            return [
-                replace(record, store_position=position) for record, position in zip(records, positions, strict=True)
-            ]
-
-        kept = await self.store.transact(work)
+        positions = await self._positions(len(records))
+        kept = [replace(record, store_position=position) for record, position in zip(records, positions, strict=True)]
         await keep(self.store, *kept)
         return kept
+
+    async def keep_derived(self, *records: DerivedRecord) -> list[DerivedRecord]:
+        """Store derived records in the same way; each rests on what its sources rest on."""
+        positions = await self._positions(len(records))
+        kept = [replace(record, store_position=position) for record, position in zip(records, positions, strict=True)]
+        await keep_derived(self.store, *kept)
+        return kept
+
+    async def _positions(self, count: int) -> Sequence[int]:
+        return await self.store.transact(lambda transaction: transaction.memories.next_positions(count))
 
 
 async def prepare(store: Store) -> None:
@@ -103,15 +111,18 @@ async def serving(
     policy: Policy = DEFAULT_POLICY,
     deadlines: Deadlines | None = None,
     encoded_pages: bool = True,
+    derived: bool = False,
+    evidence: bool = False,
     pages: Pages = NO_PAGES,
 ) -> AsyncIterator[Gateway]:
-    """Serve a store until the block is left; without `memory` the memory surface is off."""
+    """Serve a store until the block is left; without `memory` the memory surface is off, and all others with it."""
     await prepare(store)
     clock = Clock()
     tokens = TokenService(store, clock=clock, new_id=uuid4)
     environment = Environment(keyring=KEYRING, clock=clock, measures=measures or NoMeasures())
+    graphs = EvidenceService(store, environment)
     app = build_app(
-        memories=PublicMemoryService(store, environment) if memory else None,
+        memories=PublicMemoryService(store, environment, derived=derived) if memory else None,
         tokens=tokens,
         ready=store.check,
         version="1.2.3",
@@ -121,6 +132,9 @@ async def serving(
         policy=policy,
         deadlines=deadlines,
         encoded_pages=encoded_pages,
+        derived=derived,
+        evidence=graphs if evidence else None,
+        company=CompanyService(store, environment, graphs) if evidence else None,
         pages=pages,
     )
     try:

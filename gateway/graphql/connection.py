@@ -1,4 +1,4 @@
-"""A page of beliefs as a connection: edges, nodes, flags and cursors, and the count of all.
+"""A page as a connection: edges, nodes, flags and cursors, and the count of all; of beliefs, or of all items.
 
 Source: Memory read API, Pagination; the connection's form is the one of the Cursor Connections specification.
 """
@@ -9,9 +9,13 @@ Source: Memory read API, Pagination; the connection's form is the one of the Cur
 import strawberry
 
 from gateway.graphql.context import MemoryReads
+from gateway.graphql.item_types import DerivedMemory, MemoryItem
 from gateway.graphql.memory_types import Memory
+from gateway.service.derived_reading import MemoryItemPage, MemoryItemView
 from gateway.service.memory_reading import MemoryPage
 from gateway.service.memory_requests import MemorySelection
+from gateway.views.derived import DerivedView
+from store.domain.vocabulary import Sensitivity
 
 
 @strawberry.type(description="Where a page lies in the whole, under the same filter and ceiling.")
@@ -46,14 +50,7 @@ class MemoryConnection:
     @strawberry.field(description="Where this page lies in the whole.")
     def page_info(self) -> PageInfo:
         """The flags, of which the one of the side not walked is known only if it was selected."""
-        edges = self.page.edges
-        return PageInfo(
-            # A flag that is None was not selected, so its value is never shown.
-            has_next_page=bool(self.page.has_next_page),
-            has_previous_page=bool(self.page.has_previous_page),
-            start_cursor=edges[0].cursor if edges else None,
-            end_cursor=edges[-1].cursor if edges else None,
-        )
+        return _page_info(self.page)
 
     @strawberry.field(description="How many beliefs the filter selects under the ceiling, on all pages together.")
     async def total_count(self) -> int:
@@ -70,4 +67,63 @@ def memory_connection(reads: MemoryReads, selection: MemorySelection, page: Memo
         page=page,
         nodes=nodes,
         edges=[MemoryEdge(cursor=edge.cursor, node=node) for edge, node in zip(page.edges, nodes, strict=True)],
+    )
+
+
+@strawberry.type(description="A belief or a derived record in its place on a page.")
+class MemoryItemEdge:
+    """One item and its cursor."""
+
+    cursor: str = strawberry.field(description="Stands for this place: hand it back as after or before.")
+    node: MemoryItem = strawberry.field(description="The belief or the derived record.")
+
+
+@strawberry.type(description="A page of beliefs and derived records in one order, newest first.")
+class MemoryItemConnection:
+    """One page, and what can be asked about the whole that it belongs to."""
+
+    reads: strawberry.Private[MemoryReads]
+    selection: strawberry.Private[MemorySelection]
+    page: strawberry.Private[MemoryItemPage]
+
+    edges: list[MemoryItemEdge] = strawberry.field(description="The items with their cursors.")
+    nodes: list[MemoryItem] = strawberry.field(description="The items alone, in the same order.")
+
+    @strawberry.field(description="Where this page lies in the whole.")
+    def page_info(self) -> PageInfo:
+        """The flags, as a page of beliefs has them."""
+        return _page_info(self.page)
+
+    @strawberry.field(description="How many items the filter selects under the ceiling, on all pages together.")
+    async def total_count(self) -> int:
+        """The exact count, which is a statement of its own for each kind of record."""
+        return await self.reads.ask_items(lambda items: items.count(self.reads.principal, self.selection))
+
+
+def memory_item_connection(
+    reads: MemoryReads, selection: MemorySelection, page: MemoryItemPage
+) -> MemoryItemConnection:
+    """The connection of a page that was read under the selection's ceiling."""
+    nodes = [memory_item(edge.node, selection.ceiling, reads) for edge in page.edges]
+    return MemoryItemConnection(
+        reads=reads,
+        selection=selection,
+        page=page,
+        nodes=nodes,
+        edges=[MemoryItemEdge(cursor=edge.cursor, node=node) for edge, node in zip(page.edges, nodes, strict=True)],
+    )
+
+
+def memory_item(view: MemoryItemView, ceiling: Sensitivity, reads: MemoryReads) -> MemoryItem:
+    """The belief or derived record of a view that was read under a ceiling."""
+    return DerivedMemory(view) if isinstance(view, DerivedView) else Memory(view, ceiling, reads.links)
+
+
+def _page_info(page: MemoryPage | MemoryItemPage) -> PageInfo:
+    return PageInfo(
+        # A flag that is None was not selected, so its value is never shown.
+        has_next_page=bool(page.has_next_page),
+        has_previous_page=bool(page.has_previous_page),
+        start_cursor=page.edges[0].cursor if page.edges else None,
+        end_cursor=page.edges[-1].cursor if page.edges else None,
     )

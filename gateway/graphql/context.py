@@ -5,14 +5,17 @@ A query reads from one snapshot. After each mutation what it shows is read from 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import TypeVar
 
 from gateway.graphql.answer_size import AnswerSize
+from gateway.graphql.enumerations import Surface
 from gateway.graphql.loaders import MemoryLinks
 from gateway.http.deadlines import Deadline
+from gateway.service.derived_reading import ItemReading
 from gateway.service.errors import Unavailable
+from gateway.service.evidence import EvidenceService
 from gateway.service.memories import PublicMemoryService
 from gateway.service.memory_reading import MemoryReading
 from gateway.service.principal import Principal
@@ -33,11 +36,15 @@ class MemoryReads:
         self._deadline = deadline
         self._lock = asyncio.Lock()
         self._stack = AsyncExitStack()
-        self._reading: MemoryReading | None = None
+        self._items: ItemReading | None = None
         self._failure: Exception | None = None
         self._closed = False
 
     async def ask(self, question: Callable[[MemoryReading], Awaitable[Answer]]) -> Answer:
+        """Ask one thing about beliefs of the snapshot. Raises as `ask_items` does."""
+        return await self.ask_items(lambda items: question(items.memories))
+
+    async def ask_items(self, question: Callable[[ItemReading], Awaitable[Answer]]) -> Answer:
         """Ask one thing of the snapshot. One that could not be opened stays failed, for the same reason.
 
         Raises Unavailable at the deadline.
@@ -47,13 +54,13 @@ class MemoryReads:
             if self._failure is not None:
                 # Every further field would wait for a connection as long as the first one did.
                 raise self._failure
-            if self._reading is None:
+            if self._items is None:
                 try:
-                    self._reading = await self._stack.enter_async_context(self._memories.reading())
+                    self._items = await self._stack.enter_async_context(self._memories.reading_items())
                 except Exception as error:
                     self._failure = error
                     raise
-            return await question(self._reading)
+            return await question(self._items)
 
     async def close(self) -> None:
         """Let go of the snapshot, after the read under way."""
@@ -70,13 +77,22 @@ class Exchange:
     """The context value of one operation."""
 
     def __init__(
-        self, principal: Principal, memories: PublicMemoryService | None, version: str, deadline: Deadline
+        self,
+        principal: Principal,
+        memories: PublicMemoryService | None,
+        version: str,
+        deadline: Deadline,
+        surfaces: Sequence[Surface],
+        *,
+        evidence: EvidenceService | None = None,
     ) -> None:
-        """Serve a principal until the deadline; without `memories` their surface is off."""
+        """Serve a principal until the deadline; a service is None where its surface is off, and nothing asks for it."""
         self.principal = principal
         self.version = version
+        self.surfaces = surfaces
         self.size = AnswerSize()
-        self.surface = memories
+        self._memories = memories
+        self._evidence = evidence
         self._deadline = deadline
         self._reads: MemoryReads | None = None
         self._has_ended = False
@@ -84,8 +100,14 @@ class Exchange:
     @property
     def memories(self) -> PublicMemoryService:
         """The service; only fields of the memory surface ask for it."""
-        assert self.surface is not None, "a memory field without the memory surface"
-        return self.surface
+        assert self._memories is not None, "a memory field without the memory surface"
+        return self._memories
+
+    @property
+    def evidence(self) -> EvidenceService:
+        """The service; only fields of evidence ask for it."""
+        assert self._evidence is not None, "a field of evidence without its surface"
+        return self._evidence
 
     @property
     def reads(self) -> MemoryReads:

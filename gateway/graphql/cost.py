@@ -18,6 +18,7 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLNamedType,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLSchema,
@@ -32,6 +33,8 @@ from graphql import (
     VariableNode,
     get_named_type,
     get_nullable_type,
+    is_abstract_type,
+    is_composite_type,
     is_introspection_type,
     is_list_type,
     is_object_type,
@@ -45,6 +48,7 @@ from gateway.graphql.selection import holds
 from gateway.limit_settings import REQUEST_COST_MAX
 from gateway.service.costs import (
     CONFLICTS_MAX,
+    GRAPH,
     MEMORY,
     OVERVIEW,
     STATEMENT,
@@ -54,15 +58,19 @@ from gateway.service.costs import (
     WRITE,
     count_cost,
     fetch_cost,
+    fetch_items_cost,
+    graph_size,
     page_size,
 )
+from store.domain.ancestry import ROOTS_MAX
+from store.domain.derived import CLAUSES_MAX, SOURCES_MAX
 
 COST_MAX = REQUEST_COST_MAX
 """Points of an operation. A page of 200 beliefs with every value, and with every value of all that it can lead to,
 costs 837,056, so one of them is let in, and several are not. How much of that is really shown has a bound of its own,
 in `answer_size`: few beliefs have as many links as they can have."""
 INTROSPECTION_COST_MAX = 40_000
-"""Values of the schema that introspection may show, as estimated; the query of common tools is at 14,612."""
+"""Values of the schema that introspection may show, as estimated; the query of common tools is at 21,332."""
 INTROSPECTION = 2_000
 """What introspection is charged with, however much it shows within its bound."""
 
@@ -79,9 +87,23 @@ _LIST_SIZES: Mapping[str, int] = {
     "MemoryOverview.sensitivities": 4,
     "MemoryOverview.confidenceBands": 5,
     "MemoryOverview.months": 120,
+    "DerivedMemory.sources": SOURCES_MAX,
+    "DerivedContent.clauses": CLAUSES_MAX,
+    "EvidenceDerivation.sources": SOURCES_MAX,
+    "EvidenceGraph.roots": ROOTS_MAX,
 }
 _PricedValue: TypeAlias = tuple[str, float | bool | None]
-_PAGE_LISTS = frozenset({"MemoryConnection.edges", "MemoryConnection.nodes"})
+_PAGES = frozenset({"Query.memories", "Query.memoryItems"})
+_GRAPH = "Query.evidenceGraph"
+_FIXED: Mapping[str, int] = {"Query.memoryOverview": OVERVIEW, _GRAPH: GRAPH}
+"""Root fields whose own cost depends on nothing."""
+_SIZED = frozenset({"MemoryConnection", "MemoryItemConnection", "EvidenceGraph"})
+"""Types with lists that are as long as an argument allows."""
+_PAGE_LISTS: Mapping[str, int] = {
+    **{f"{type}.{name}": 1 for type in _SIZED for name in ("edges", "nodes")},
+    "EvidenceGraph.edges": SOURCES_MAX,
+}
+"""These lists, and how many items they hold at most for each that the page or the graph holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +122,9 @@ class _Page:
     searches_text: bool
 
 
+NOTHING = Cost(points=0, introspection=0)
+
+
 class Pricing:
     """The prices of one schema."""
 
@@ -110,7 +135,7 @@ class Pricing:
         self._sizes = {
             coordinate: known[coordinate]
             for coordinate, type in _fields(schema)
-            if is_object_type(get_named_type(type)) and (coordinate in known or _is_list(type))
+            if is_composite_type(get_named_type(type)) and (coordinate in known or _is_list(type))
             if coordinate not in _PAGE_LISTS
         }
         self._sizes["Query.__type"] = known["Query.__type"]
@@ -174,7 +199,7 @@ class _Walk:
         self._sizes = sizes
         self._fragments = fragments
         self._values = values
-        self._known: dict[tuple[str, _Page | None], Cost] = {}
+        self._known: dict[tuple[str, str, _Page | None], Cost] = {}
 
     def selections(self, selection_set: SelectionSetNode, parent: GraphQLObjectType, page: _Page | None) -> Cost:
         """The price of a selection set, shown once."""
@@ -189,44 +214,69 @@ class _Walk:
         if isinstance(selection, FieldNode):
             return self._field(selection, parent, page)
         if isinstance(selection, FragmentSpreadNode):
-            key = selection.name.value, page
+            key = selection.name.value, parent.name, page
             if key not in self._known:
-                definition = self._fragments[selection.name.value]
-                self._known[key] = self.selections(definition.selection_set, parent, page)
+                self._known[key] = self._fragment(self._fragments[selection.name.value], parent, page)
             return self._known[key]
         assert isinstance(selection, InlineFragmentNode), "the third and last kind"
-        return self.selections(selection.selection_set, parent, page)
+        return self._fragment(selection, parent, page)
+
+    def _fragment(
+        self, fragment: FragmentDefinitionNode | InlineFragmentNode, parent: GraphQLObjectType, page: _Page | None
+    ) -> Cost:
+        """The price of a fragment where an object of this type is shown: nothing if it is one of other types."""
+        condition = fragment.type_condition
+        if condition is not None and parent not in self._possible(self._schema.type_map[condition.name.value]):
+            return NOTHING
+        return self.selections(fragment.selection_set, parent, page)
+
+    def _possible(self, type: GraphQLNamedType) -> Sequence[GraphQLObjectType]:
+        """The types of objects that a field of this type may show."""
+        if is_abstract_type(type):
+            return self._schema.get_possible_types(type)
+        assert is_object_type(type), "the third kind of type with fields"
+        return [type]
 
     def _field(self, field: FieldNode, parent: GraphQLObjectType, page: _Page | None) -> Cost:
         name = field.name.value
         coordinate = f"{parent.name}.{name}"
         type = _field_type(parent, name)
-        if coordinate == "Query.memories":
+        if coordinate in _PAGES:
             page = self._page(field)
+        elif coordinate == _GRAPH:
+            page = self._graph(field)
         points = self._own_points(coordinate, type, page)
-        inner, size = Cost(points=0, introspection=0), 1
+        inner, size = NOTHING, 1
         if field.selection_set is not None:
             named = get_named_type(type)
-            assert is_object_type(named), "neither interfaces nor unions are in the schema"
-            below = page if named.name in {"MemoryConnection", "PageInfo"} else None
-            inner = self.selections(field.selection_set, named, below)
-            size = page.size if page is not None and coordinate in _PAGE_LISTS else self._sizes.get(coordinate, 1)
+            below = page if named.name in _SIZED else None
+            inner = self._dearest(field.selection_set, named, below)
+            size = self._sizes.get(coordinate, 1)
+            if page is not None and coordinate in _PAGE_LISTS:
+                size = page.size * _PAGE_LISTS[coordinate]
         if is_introspection_type(parent) or name in INTROSPECTION_FIELDS:
             return Cost(points=0, introspection=VALUE + size * inner.introspection)
         return Cost(points=points + size * inner.points, introspection=inner.introspection)
 
+    def _dearest(self, selection_set: SelectionSetNode, type: GraphQLNamedType, page: _Page | None) -> Cost:
+        """The price of a selection set, shown once, of an object of that possible type of which it costs most."""
+        costs = [self.selections(selection_set, each, page) for each in self._possible(type)]
+        return max(costs, key=lambda cost: cost.points)
+
     def _own_points(self, coordinate: str, type: GraphQLOutputType, page: _Page | None) -> int:
         """What a field costs beside what is selected beneath it."""
         match coordinate.split("."):
-            case ["Query", "memories"]:
+            case ["Query", "memories" | "memoryItems" as name]:
                 assert page is not None, "the field has just made it"
-                return VALUE + fetch_cost(page.size, searches_text=page.searches_text)
-            case ["Query", "memory"]:
+                fetch = fetch_cost if name == "memories" else fetch_items_cost
+                return VALUE + fetch(page.size, searches_text=page.searches_text)
+            case ["Query", "memory" | "derivedMemory"]:
                 return VALUE + STATEMENT + MEMORY
-            case ["Query", "memoryOverview"]:
-                return VALUE + OVERVIEW
-            case ["MemoryConnection", "totalCount"]:
-                return VALUE + count_cost(searches_text=page is not None and page.searches_text)
+            case _ if coordinate in _FIXED:
+                return VALUE + _FIXED[coordinate]
+            case ["MemoryConnection" | "MemoryItemConnection" as name, "totalCount"]:
+                counts = 1 if name == "MemoryConnection" else 2
+                return VALUE + counts * count_cost(searches_text=page is not None and page.searches_text)
             case ["Mutation", _]:
                 return VALUE + WRITE
             case _ if coordinate in _LINK_SIZES:
@@ -243,6 +293,11 @@ class _Walk:
             size=page_size(None if first is None else int(first), None if last is None else int(last)),
             searches_text=text is not None and bool(text.strip()),
         )
+
+    def _graph(self, field: FieldNode) -> _Page:
+        limits = [argument.value for argument in field.arguments or () if argument.name.value == "nodeLimit"]
+        limit = self._value(limits[0]) if limits else None
+        return _Page(size=graph_size(None if limit is None else int(limit)), searches_text=False)
 
     def _value(self, node: ValueNode | None) -> Any:  # Any: JSON
         """The value of a scalar argument; None where it is left out or null."""

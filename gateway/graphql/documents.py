@@ -45,10 +45,11 @@ class InvalidManifest(Exception):
 class UnmountedManifest(InvalidManifest):
     """A manifest with a document for a surface that is off; `document` is its hash."""
 
-    def __init__(self, document: str) -> None:
-        """Name the document by its hash."""
+    def __init__(self, document: str, surface: str) -> None:
+        """Name the document by its hash, and the surface as reports do."""
         super().__init__(f"the document {document} asks for a surface that is off")
         self.document = document
+        self.surface = surface
 
 
 def read_manifest(content: bytes) -> Mapping[str, str]:
@@ -165,8 +166,8 @@ class Documents:
         try:
             # The operator is told what is wrong with a document of theirs.
             return self._prepare(text, tells_names=True)
-        except SurfaceOff:
-            raise UnmountedManifest(name) from None
+        except SurfaceOff as off:
+            raise UnmountedManifest(name, off.surface) from None
         except DocumentError as error:
             raise InvalidManifest(f"the document {name} can't be executed: {error.message}") from error
 
@@ -183,8 +184,9 @@ class Documents:
                 refuse_introspection(document)
             check_document(self._schema, document, tells_names=tells_names)
         except DocumentError as error:
-            if self._unmounted is not None and self._unmounted.are_asked_for(document):
-                raise SurfaceOff(error) from error
+            surface = None if self._unmounted is None else self._unmounted.surface_of(document)
+            if surface is not None:
+                raise SurfaceOff(error, surface) from error
             raise
         return document
 

@@ -9,6 +9,7 @@ always tells what was applied.
 Source: GraphQL over HTTP; belief store decisions, Errors.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphql import (
@@ -50,14 +51,30 @@ from gateway.graphql.fast.pages import FastPages
 from gateway.graphql.fast.recurring import PreparedRequest, RecurringRequests
 from gateway.graphql.introspection import only_introspects
 from gateway.graphql.limits import LimitExceeded
-from gateway.graphql.schema import build_schema
+from gateway.graphql.schema import SHOWN_SURFACES, build_schema, root_fields
 from gateway.graphql.unmounted import UnmountedFields
 from gateway.graphql.validation import check_variables, select_operation
 from gateway.http.admission import Admission, Admitted
 from gateway.http.errors import TransportError, failure_of
-from gateway.http.exchanges import MEMORY_SURFACE, OTHER_OPERATION, Exchanges, NoExchanges, note_operation
+from gateway.http.exchanges import (
+    DERIVED_SURFACE,
+    EVIDENCE_SURFACE,
+    MEMORY_SURFACE,
+    OTHER_OPERATION,
+    Exchanges,
+    NoExchanges,
+    note_operation,
+)
 from gateway.http.presence import deadline_of
-from gateway.service.errors import AuthenticationError, ErrorCode, GatewayError, MalformedRequest, Unavailable
+from gateway.service.errors import (
+    AuthenticationError,
+    ErrorCode,
+    GatewayError,
+    MalformedRequest,
+    RetrievalBusy,
+    Unavailable,
+)
+from gateway.service.evidence import EvidenceService
 from gateway.service.memories import PublicMemoryService
 from gateway.setting_values import Introspection
 
@@ -65,12 +82,17 @@ PATH = "/graphql"
 ERRORS_MAX = 100
 """Failed fields that an answer lists; of one cause there may be as many as there are beliefs."""
 ALLOWED = "GET, HEAD, POST, OPTIONS"
+_WHOLE: Mapping[ErrorCode, Callable[[str], GatewayError]] = {
+    ErrorCode.UNAVAILABLE: Unavailable,
+    ErrorCode.RETRIEVAL_BUSY: lambda _: RetrievalBusy(),
+}
+"""Failures of one field that are those of the whole query, and how they are raised with the field's message."""
 
 
 class GraphQLEndpoint:
     """One deployment's GraphQL: an ASGI application for a single path."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 # everything that a deployment decides
         self,
         *,
         memories: PublicMemoryService | None,
@@ -81,23 +103,36 @@ class GraphQLEndpoint:
         introspection: Introspection,
         reports: Exchanges,
         encoded_pages: bool,
+        derived: bool,
+        evidence: EvidenceService | None,
     ) -> None:
-        """Serve the memory surface where `memories` is given. Raises InvalidManifest."""
+        """Serve the memory surface where `memories` is given, with it derived records and evidence where they are.
+
+        Raises InvalidManifest.
+        """
         self._memories = memories
+        self._evidence = evidence
         self._admission = admission
         self._version = version
         self._introspection = introspection
         self._reports = reports
         self._tells_names = introspection is not Introspection.OFF
-        self._schema = build_schema(memory=memories is not None, projected=encoded_pages)
+        has_memory = memories is not None
+        surfaces = {
+            MEMORY_SURFACE: has_memory,
+            DERIVED_SURFACE: has_memory and derived,
+            EVIDENCE_SURFACE: has_memory and evidence is not None,
+        }
+        self._surfaces = [SHOWN_SURFACES[name] for name, is_on in surfaces.items() if is_on]
+        self._schema = build_schema(
+            memory=has_memory, derived=derived, evidence=evidence is not None, projected=encoded_pages
+        )
         self._documents = Documents(
             self._schema._schema,
             trusted,
             count_document,
             introspection=self._tells_names,
-            unmounted=None
-            if memories is not None
-            else UnmountedFields(self._schema._schema, build_schema(memory=True)._schema),
+            unmounted=UnmountedFields({name: root_fields(name) for name, is_on in surfaces.items() if not is_on}),
         )
         self._pricing = Pricing(self._schema._schema)
         self._pages = FastPages(self._schema._schema) if encoded_pages and memories is not None else None
@@ -121,7 +156,7 @@ class GraphQLEndpoint:
             if isinstance(error, LimitExceeded):
                 self._reports.limit_exceeded(error.limit)
             if isinstance(error, SurfaceOff):
-                self._reports.not_mounted(MEMORY_SURFACE)
+                self._reports.not_mounted(error.surface)
             failure = failure_of(error, NAMES)
             in_body = isinstance(error, DocumentError) and media_type != GRAPHQL_RESPONSE
             return respond(
@@ -144,7 +179,9 @@ class GraphQLEndpoint:
             shows_cost = asks_for_cost(request)
             prepared = self._prepared(request, content)
             await admitted.charge(prepared.cost)
-        exchange = Exchange(admitted.principal, self._memories, self._version, deadline)
+        exchange = Exchange(
+            admitted.principal, self._memories, self._version, deadline, self._surfaces, evidence=self._evidence
+        )
         if prepared.page is not None and self._pages is not None:
             result = await self._pages.answer(exchange, prepared.page)
         else:
@@ -228,7 +265,7 @@ class GraphQLEndpoint:
                 await exchange.end()
 
 
-def graphql_routes(
+def graphql_routes(  # noqa: PLR0913 # everything that a deployment decides
     *,
     memories: PublicMemoryService | None,
     admission: Admission,
@@ -238,8 +275,12 @@ def graphql_routes(
     introspection: Introspection = Introspection.AUTHENTICATED,
     reports: Exchanges | None = None,
     encoded_pages: bool = True,
+    derived: bool = False,
+    evidence: EvidenceService | None = None,
 ) -> list[Route]:
-    """The routes of this transport; `memories` None: the memory surface is off.
+    """The routes of this transport; without `memories`, or `evidence`, their surface is off.
+
+    With `derived`, derived records are served too.
 
     `count_document` is told of each document asked for, whether it was known. Raises InvalidManifest.
     `encoded_pages`: what shows one page of plain values leaves the store as JSON, and attributes of other answers are
@@ -254,6 +295,8 @@ def graphql_routes(
         introspection=introspection,
         reports=reports or NoExchanges(),
         encoded_pages=encoded_pages,
+        derived=derived,
+        evidence=evidence,
     )
     return [Route(PATH, endpoint)]
 
@@ -268,8 +311,8 @@ def _payload(
 ) -> dict[str, Any]:  # Any: JSON
     """The body of an executed operation; `refusal` says why it was not shown to its end.
 
-    Raises Unavailable for a query that the store could not answer whole, DocumentError for one whose answer grew too
-    large, and where nothing was executed.
+    Raises Unavailable or RetrievalBusy for a query that could not be answered whole, DocumentError for one whose
+    answer grew too large, and where nothing was executed.
     """
     is_query = operation.operation is OperationType.QUERY
     if refusal is not None and is_query:
@@ -279,8 +322,8 @@ def _payload(
         failure = field_failure(error)
         if error.path is None:
             raise DocumentError(failure.message, Label.BAD_USER_INPUT, error)
-        if failure.code is ErrorCode.UNAVAILABLE and is_query:
-            raise Unavailable(failure.message)
+        if failure.code in _WHOLE and is_query:
+            raise _WHOLE[failure.code](failure.message)
         if len(errors) < ERRORS_MAX:
             errors.append(field_error_body(error, failure))
     return {"errors": errors, "data": result.data} if errors else {"data": result.data}

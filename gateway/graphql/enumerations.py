@@ -11,6 +11,9 @@ from typing import TypeVar
 import strawberry
 from strawberry.types.enum import StrawberryEnumDefinition
 
+from gateway.views.evidence import EvidenceRecordKind, EvidenceRelation
+from store.domain.ancestry import EvidenceRootStatus, EvidenceStopReason
+from store.domain.derived import DerivedStatus, RecordKind
 from store.domain.vocabulary import (
     AccessScope,
     Authority,
@@ -30,6 +33,8 @@ class Surface(StrEnum):
     """A kind of memory that this gateway can serve."""
 
     MEMORIES = "memories"
+    DERIVED_MEMORIES = "derived_memories"
+    EVIDENCE = "evidence"
 
 
 Enumeration = TypeVar("Enumeration", bound=StrEnum)
@@ -120,6 +125,47 @@ _DESCRIPTIONS: Mapping[type[StrEnum], tuple[str, Mapping[StrEnum, str]]] = {
             Longevity.TENTATIVE: "Perhaps not for long.",
         },
     ),
+    RecordKind: (
+        "What kind of derived record it is.",
+        {
+            RecordKind.SUMMARY: "It says again what several beliefs say, in their words.",
+            RecordKind.HYPOTHESIS: "It supposes something that several beliefs point to.",
+        },
+    ),
+    DerivedStatus: (
+        "Whether a derived record stands.",
+        {
+            DerivedStatus.ACTIVE: "It stands.",
+            DerivedStatus.RETIRED: "It was withdrawn, and nothing of what it said is left.",
+        },
+    ),
+    EvidenceRecordKind: (
+        "What kind of record a node is.",
+        {
+            EvidenceRecordKind.BELIEF: "A belief.",
+            EvidenceRecordKind.SUMMARY: "A derived record that says again what several beliefs say.",
+            EvidenceRecordKind.HYPOTHESIS: "A derived record that supposes something.",
+        },
+    ),
+    EvidenceRelation: (
+        "How one record rests on another.",
+        {EvidenceRelation.DERIVED_FROM: "It was derived from it."},
+    ),
+    EvidenceRootStatus: (
+        "What became of a record that was asked for.",
+        {
+            EvidenceRootStatus.INCLUDED: "It is a node.",
+            EvidenceRootStatus.UNAVAILABLE: "It was looked up, and is missing or may not be shown; which is not told.",
+            EvidenceRootStatus.NOT_EXAMINED: "The limit of look-ups was reached before it: it may be there.",
+        },
+    ),
+    EvidenceStopReason: (
+        "Why a graph is not complete.",
+        {
+            EvidenceStopReason.DEPTH_LIMIT: "Something lies deeper than was to be shown.",
+            EvidenceStopReason.NODE_LIMIT: "Something would have taken more look-ups than were allowed.",
+        },
+    ),
     ReviewOutcome: (
         "What you say of a belief.",
         {
@@ -145,7 +191,11 @@ _DESCRIPTIONS: Mapping[type[StrEnum], tuple[str, Mapping[StrEnum, str]]] = {
     ),
     Surface: (
         "A kind of memory that this gateway can serve.",
-        {Surface.MEMORIES: "Beliefs: what is held to be so about you."},
+        {
+            Surface.MEMORIES: "Beliefs: what is held to be so about you.",
+            Surface.DERIVED_MEMORIES: "Derived records: what was concluded from several beliefs.",
+            Surface.EVIDENCE: "Evidence: what records rest on.",
+        },
     ),
 }
 

@@ -33,6 +33,12 @@ NAMES: Mapping[str, str] = {
     "confidence_max": "confidenceMax",
     "formed_before": "formedBefore",
     "idempotency_key": "idempotencyKey",
+    "root_record_ids": "rootIds",
+    "max_depth": "maxDepth",
+    "node_limit": "nodeLimit",
+    "record_bytes": "coverage.recordBytes",
+    "dependency_work.records_examined": "coverage.dependencyWork.recordsExamined",
+    "dependency_work.bytes_examined": "coverage.dependencyWork.bytesExamined",
 }
 """The schema's names of parameters that the services name otherwise."""
 
@@ -63,7 +69,21 @@ _FIELD_LABELS: Mapping[ErrorCode, Label] = {
     ErrorCode.AUTHORIZATION_ERROR: Label.FORBIDDEN,
     ErrorCode.UNAVAILABLE: Label.INTERNAL_SERVER_ERROR,
     ErrorCode.INTERNAL_ERROR: Label.INTERNAL_SERVER_ERROR,
+    ErrorCode.RETRIEVAL_BUSY: Label.INTERNAL_SERVER_ERROR,
+    ErrorCode.STORAGE_INCONSISTENCY: Label.INTERNAL_SERVER_ERROR,
 }
+
+
+_OWN_LABELS = frozenset(
+    {
+        ErrorCode.AUTHENTICATION_ERROR,
+        ErrorCode.UNAVAILABLE,
+        ErrorCode.INTERNAL_ERROR,
+        ErrorCode.RETRIEVAL_BUSY,
+        ErrorCode.STORAGE_INCONSISTENCY,
+    }
+)
+"""Codes whose label is the same whether a field or the whole request failed; that of others is the request's."""
 
 
 class DocumentError(GatewayError):
@@ -81,10 +101,11 @@ class DocumentError(GatewayError):
 class SurfaceOff(DocumentError):
     """A document that asks for a surface which is known and not served: told as a document of unknown fields is."""
 
-    def __init__(self, error: DocumentError) -> None:
-        """Stand for the refusal of the document."""
+    def __init__(self, error: DocumentError, surface: str) -> None:
+        """Stand for the refusal of the document; `surface` is the name of it in reports."""
         super().__init__(error.message, error.label)
         self.locations = error.locations
+        self.surface = surface
 
 
 _TOKEN_WITH_VALUE = re.compile(r"\b(String|BlockString|Int|Float) '.*", re.DOTALL)
@@ -182,6 +203,6 @@ def request_error_body(error: BaseException, failure: Failure) -> dict[str, Any]
     """The entry of `errors` for a request of which no field was executed."""
     if isinstance(error, DocumentError):
         return error_body(failure, error.label, locations=error.locations)
-    if failure.code in {ErrorCode.UNAVAILABLE, ErrorCode.INTERNAL_ERROR, ErrorCode.AUTHENTICATION_ERROR}:
+    if failure.code in _OWN_LABELS:
         return error_body(failure, _FIELD_LABELS[failure.code])
     return error_body(failure, Label.BAD_REQUEST)

@@ -8,11 +8,14 @@ import types
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
+from inspect import get_annotations
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
 import strawberry
 from pydantic import BaseModel
+from strawberry.types import get_object_definition
 from strawberry.types.scalar import ScalarDefinition
 
 from gateway.graphql.enumerations import described
@@ -59,11 +62,16 @@ def exposing(view: type[BaseModel]) -> Callable[[type[Class]], type[Class]]:
 
     def decorate(cls: type[Class]) -> type[Class]:
         annotations: dict[str, object] = {}
+        places = {name: place for place, name in enumerate(view.model_fields)}
         for name, field in view.model_fields.items():
             annotations[name] = _annotation(field.annotation, id_type=UUID if name in PLAIN_UUIDS else strawberry.ID)
             setattr(cls, name, strawberry.field(description=field.description))
-        cls.__annotations__ = annotations | cls.__annotations__
-        return strawberry.type(cls, description=view.__doc__)
+        cls.__annotations__ = annotations | get_annotations(cls)
+        exposed = strawberry.type(cls, description=view.__doc__)
+        # The library puts the fields of an interface first; the view's order is the one that documents it.
+        fields = get_object_definition(exposed, strict=True).fields
+        fields.sort(key=lambda field: places.get(field.python_name, len(places)))
+        return exposed
 
     return decorate
 
@@ -71,6 +79,12 @@ def exposing(view: type[BaseModel]) -> Callable[[type[Class]], type[Class]]:
 def exposed_type(view: type[BaseModel], name: str) -> type:
     """A GraphQL type of this name with the fields of the view and no others; its values are the views themselves."""
     return exposing(view)(type(name, (), {"__annotations__": {}}))
+
+
+@cache
+def _nested_type(view: type[BaseModel]) -> type:
+    """The GraphQL type of a view that stands within others, one for all of them."""
+    return exposed_type(view, view.__name__.removesuffix("View"))
 
 
 def _annotation(annotation: Any, *, id_type: Any) -> Any:  # Any: a type as it is written, of which no type exists
@@ -87,7 +101,7 @@ def _annotation(annotation: Any, *, id_type: Any) -> Any:  # Any: a type as it i
     if annotation is UUID:
         return id_type
     if issubclass(annotation, BaseModel):
-        return exposed_type(annotation, annotation.__name__)
+        return _nested_type(annotation)
     if issubclass(annotation, StrEnum):
         return described(annotation)
     return annotation

@@ -18,6 +18,7 @@ from graphql.pyutils import AwaitableOrValue
 
 from gateway.graphql.context import Exchange
 from gateway.graphql.exposure import exposed_type, exposing
+from gateway.graphql.item_types import MemoryItem
 from gateway.graphql.loaders import MemoryLinks
 from gateway.views.memories import MemoryView
 from gateway.views.overview import OverviewView
@@ -29,7 +30,7 @@ MemoryOverview = exposed_type(OverviewView, "MemoryOverview")
 
 
 @exposing(MemoryView)
-class Memory:
+class Memory(MemoryItem):
     """The type of MemoryView, with the beliefs that it names."""
 
     view: strawberry.Private[MemoryView]

@@ -18,14 +18,19 @@ from graphql import (
     VariableNode,
 )
 
+from gateway.service.memory_requests import MemoryPaging
+
 
 def fields_beneath(nodes: Sequence[FieldNode], info: GraphQLResolveInfo[Any]) -> Collection[list[FieldNode]]:
-    """What is selected beneath a field, which may stand in several places: the nodes of each field of the answer."""
-    merged: dict[str, list[FieldNode]] = {}
+    """What is selected beneath a field, which may stand in several places: the nodes of each field of the answer.
+
+    Of an interface it is all that is selected of any type: two types may have different fields under one key.
+    """
+    merged: dict[tuple[str, str], list[FieldNode]] = {}
     for node in nodes:
         if node.selection_set is not None:
             for field in _fields(node.selection_set, info, set()):
-                merged.setdefault((field.alias or field.name).value, []).append(field)
+                merged.setdefault(((field.alias or field.name).value, field.name.value), []).append(field)
     return merged.values()
 
 
@@ -41,6 +46,11 @@ def selects(info: GraphQLResolveInfo[Any], *path: str) -> bool:
             if field.name.value == name
         ]
     return bool(nodes)
+
+
+def selects_opposite(info: GraphQLResolveInfo[Any], paging: MemoryPaging) -> bool:
+    """Whether the page being resolved is asked for the flag of the side that it does not walk."""
+    return selects(info, "pageInfo", "hasNextPage" if paging.walks_back else "hasPreviousPage")
 
 
 def _fields(selection_set: SelectionSetNode, info: GraphQLResolveInfo[Any], seen: set[str]) -> Iterator[FieldNode]:

@@ -42,5 +42,4 @@ class GatewayQuery:
     @strawberry.field(description="This server.")
     def gateway(self, info: Info) -> Gateway | None:
         """Version and mounted surfaces."""
-        surfaces = [] if info.context.surface is None else [Surface.MEMORIES]
-        return Gateway(version=info.context.version, surfaces=surfaces)
+        return Gateway(version=info.context.version, surfaces=list(info.context.surfaces))

@@ -6,59 +6,64 @@ Source: Memory read API, Mounting; belief store decisions, Metrics.
 """
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 from graphql import (
     DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
-    GraphQLSchema,
     InlineFragmentNode,
     OperationDefinitionNode,
     OperationType,
     SelectionNode,
 )
 
+RootFields: TypeAlias = Mapping[OperationType, frozenset[str]]
+"""Names of root fields, by the kind of operation."""
+
 
 class UnmountedFields:
-    """The root fields that a schema lacks of another one, by the kind of operation."""
+    """The root fields of the surfaces that are off."""
 
-    def __init__(self, served: GraphQLSchema, known: GraphQLSchema) -> None:
-        """Compare the schema that is served with the one that has everything on."""
-        self._names: Mapping[OperationType, frozenset[str]] = {
-            kind: _root_fields(known, kind) - _root_fields(served, kind) for kind in OperationType
+    def __init__(self, fields: Mapping[str, RootFields]) -> None:
+        """Know those of each surface, by its name in reports."""
+        self._surfaces: Mapping[OperationType, Mapping[str, str]] = {
+            kind: {name: surface for surface, names in fields.items() for name in names.get(kind, ())}
+            for kind in OperationType
         }
 
-    def are_asked_for(self, document: DocumentNode) -> bool:
-        """Whether an operation of the document, valid or not, selects one of them at its root; linear in its size."""
+    def surface_of(self, document: DocumentNode) -> str | None:
+        """The surface of one that an operation of the document, valid or not, selects at its root; None if none does.
+
+        Linear in the document.
+        """
         fragments = {
             definition.name.value: definition
             for definition in document.definitions
             if isinstance(definition, FragmentDefinitionNode)
         }
-        return any(
-            self._selects(definition, fragments)
+        found = (
+            self._selected(definition, fragments)
             for definition in document.definitions
             if isinstance(definition, OperationDefinitionNode)
         )
+        return next((surface for surface in found if surface is not None), None)
 
-    def _selects(self, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]) -> bool:
-        names = self._names[operation.operation]
+    def _selected(
+        self, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
+    ) -> str | None:
+        surfaces = self._surfaces[operation.operation]
         entered: set[str] = set()
         waiting: list[SelectionNode] = list(operation.selection_set.selections)
         while waiting:
             selection = waiting.pop()
-            if isinstance(selection, FieldNode) and selection.name.value in names:
-                return True
+            if isinstance(selection, FieldNode) and selection.name.value in surfaces:
+                return surfaces[selection.name.value]
             if isinstance(selection, InlineFragmentNode):
                 waiting.extend(selection.selection_set.selections)
             elif isinstance(selection, FragmentSpreadNode) and selection.name.value not in entered:
                 entered.add(selection.name.value)
                 if selection.name.value in fragments:
                     waiting.extend(fragments[selection.name.value].selection_set.selections)
-        return False
-
-
-def _root_fields(schema: GraphQLSchema, kind: OperationType) -> frozenset[str]:
-    root = schema.get_root_type(kind)
-    return frozenset() if root is None else frozenset(root.fields)
+        return None

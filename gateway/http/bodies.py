@@ -24,11 +24,16 @@ def require_json(request: Request) -> None:
         raise TransportError(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json, in UTF-8")
 
 
-async def read_body(request: Request, *, wait_seconds: float = BODY_WAIT_SECONDS) -> bytes:
-    """The bytes of the body. Raises payload_too_large beyond 1 MiB, request_timeout for one that takes longer."""
+async def read_body(
+    request: Request, *, wait_seconds: float = BODY_WAIT_SECONDS, bytes_max: int = BODY_BYTES_MAX
+) -> bytes:
+    """The bytes of the body.
+
+    Raises payload_too_large beyond 1 MiB or what else is given, request_timeout for one that takes longer.
+    """
     try:
         async with asyncio.timeout(wait_seconds):
-            return await _read(request)
+            return await _read(request, bytes_max)
     except TimeoutError:
         raise TransportError(
             ErrorCode.REQUEST_TIMEOUT, "the body took too long to arrive", {"connection": "close"}
@@ -37,14 +42,14 @@ async def read_body(request: Request, *, wait_seconds: float = BODY_WAIT_SECONDS
         raise TransportError(ErrorCode.REQUEST_TIMEOUT, "the body did not arrive") from None
 
 
-async def _read(request: Request) -> bytes:
+async def _read(request: Request, bytes_max: int) -> bytes:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > BODY_BYTES_MAX:
+        if len(body) > bytes_max:
             raise TransportError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
-                f"the body must not exceed {BODY_BYTES_MAX} bytes",
+                f"the body must not exceed {bytes_max} bytes",
                 {"connection": "close"},
             )
     return bytes(body)

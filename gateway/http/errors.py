@@ -8,7 +8,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gateway.service.errors import ErrorCode, GatewayError, MalformedRequest
+from gateway.service.errors import ErrorCode, GatewayError, MalformedRequest, StorageInconsistency
 from store.ports.errors import StoreError, StoreUnavailable
 
 RETRY_AFTER_SECONDS = 1
@@ -28,6 +28,9 @@ STATUSES: Mapping[ErrorCode, int] = {
     ErrorCode.RATE_LIMITED: 429,
     ErrorCode.INTERNAL_ERROR: 500,
     ErrorCode.UNAVAILABLE: 503,
+    ErrorCode.RECORD_NOT_FOUND: 404,
+    ErrorCode.STORAGE_INCONSISTENCY: 500,
+    ErrorCode.RETRIEVAL_BUSY: 503,
 }
 
 
@@ -65,6 +68,8 @@ def failure_of(error: BaseException, names: Mapping[str, str]) -> Failure:
             name = names.get(error.parameter, error.parameter)
             return Failure(code=error.code, message=f"{name} {error.reason}")
         case GatewayError():
+            if isinstance(error, StorageInconsistency):
+                _log.error("the store contradicts itself: %s", error.detail)
             return Failure(code=error.code, message=error.message, headers=_headers(error))
         case StoreUnavailable():
             # Its words are ours: a SQLSTATE at most.
@@ -86,7 +91,7 @@ def _headers(error: GatewayError) -> Mapping[str, str]:
         return error.headers
     if error.code is ErrorCode.AUTHENTICATION_ERROR:
         return {"www-authenticate": "Bearer"}
-    if error.code is ErrorCode.UNAVAILABLE:
+    if error.code in {ErrorCode.UNAVAILABLE, ErrorCode.RETRIEVAL_BUSY}:
         return {"retry-after": str(RETRY_AFTER_SECONDS)}
     return {}
 

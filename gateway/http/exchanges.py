@@ -20,6 +20,10 @@ OTHER_OPERATION = "other"
 """An operation whose name a caller may have made up: it is in no document that the operator trusts."""
 MEMORY_SURFACE = "memory"
 """How reports name the surface of beliefs: what lies under /v1/memories, and its root fields in GraphQL."""
+DERIVED_SURFACE = "derived"
+"""How reports name the surface of derived records: its root fields in GraphQL."""
+EVIDENCE_SURFACE = "evidence"
+"""How reports name the surface of evidence: what lies under /api/v1, and its root field in GraphQL."""
 METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"})
 
 _OPERATION_KEY = "graphql_operation"

@@ -1,4 +1,4 @@
-"""The invented belief, page and failures that the OpenAPI document shows."""
+"""The invented records, pages and failures that the OpenAPI document shows."""
 
 from collections.abc import Mapping
 
@@ -40,6 +40,32 @@ MEMORY: Mapping[str, object] = {
 
 PAGE: Mapping[str, object] = {"items": [MEMORY], "next_cursor": None}
 
+DERIVED: Mapping[str, object] = {
+    "id": "9c2f7a10-5b6d-4e83-8f21-0d4b7e6a3c55",
+    "record_kind": "summary",
+    "revision": 1,
+    "status": "active",
+    "flagged_for_review": False,
+    "created_at": "2026-05-12T02:00:00.000000Z",
+    "updated_at": "2026-05-12T02:00:00.000000Z",
+    "content": {
+        "subject": "Ada",
+        "statement": "Prefers the early ferry on weekdays",
+        "clauses": [{"text": "Prefers the early ferry on weekdays", "source_ids": [MEMORY["id"]]}],
+        "belief_types": ["preference"],
+        "scope": "commuting",
+        "portability": "contextual",
+        "sensitivity": "internal",
+        "authority": "user",
+        "confidence": 0.9,
+        "last_evidence_at": "2026-05-11T07:12:30.250000Z",
+        "valid_from": "2026-05-04T07:10:00.000000Z",
+        "expires_at": None,
+    },
+    "sources": [{"id": MEMORY["id"], "revision": 2, "omitted": False}],
+}
+ITEM_PAGE: Mapping[str, object] = {"items": [DERIVED, MEMORY], "next_cursor": None}
+
 _MESSAGES: Mapping[ErrorCode, str] = {
     ErrorCode.MALFORMED_REQUEST: "ceiling is required",
     ErrorCode.AUTHENTICATION_ERROR: "a valid bearer token is required",
@@ -52,6 +78,9 @@ _MESSAGES: Mapping[ErrorCode, str] = {
     ErrorCode.RATE_LIMITED: "more than 5000000 points of cost within a minute; there is room again in 42 seconds",
     ErrorCode.INTERNAL_ERROR: "an internal error occurred",
     ErrorCode.UNAVAILABLE: "the store is not available at the moment",
+    ErrorCode.RECORD_NOT_FOUND: "no such workspace",
+    ErrorCode.RETRIEVAL_BUSY: "too much evidence is being read at the moment",
+    ErrorCode.STORAGE_INCONSISTENCY: "what is stored contradicts itself",
 }
 
 

@@ -4,13 +4,14 @@ Source: Memory read API, The routes and Writes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from gateway.service.memory_requests import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX
 from store.domain.vocabulary import AccessScope, BeliefType, MemoryStatus, Sensitivity
 
 IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
+INCLUDE_DERIVED = "include_derived"
 MEMORIES_PATH = "/v1/memories"
 MEMORY_PATH = "/v1/memories/{memory_id}"
 REVIEW_PATH = "/v1/memories/{memory_id}/review"
@@ -116,12 +117,29 @@ BROWSE = Operation(
             schema={"type": "boolean"},
         ),
         Parameter(
-            name="include_derived",
+            name=INCLUDE_DERIVED,
             description="Whether derived records are shown too. This server has none: only false is taken.",
             schema={"type": "boolean", "const": False, "default": False},
         ),
     ),
 )
+
+BROWSE_WITH_DERIVED = replace(
+    BROWSE,
+    description=(
+        f"{BROWSE.description} With include_derived, what was concluded from them stands among them, told by its "
+        "record_kind: it is active, and of every type and session that its sources are of."
+    ),
+    parameters=(
+        *(parameter for parameter in BROWSE.parameters if parameter.name != INCLUDE_DERIVED),
+        Parameter(
+            name=INCLUDE_DERIVED,
+            description="Whether derived records are shown too.",
+            schema={"type": "boolean", "default": False},
+        ),
+    ),
+)
+"""The same where derived records are served."""
 
 READ = Operation(
     id="readMemory",
@@ -160,3 +178,4 @@ REVIEW = Operation(
 )
 
 MEMORY_OPERATIONS = (BROWSE, READ, DELETE, REVIEW)
+MEMORY_OPERATIONS_WITH_DERIVED = (BROWSE_WITH_DERIVED, READ, DELETE, REVIEW)

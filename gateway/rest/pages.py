@@ -4,11 +4,13 @@ Source: Memory read API, GET /v1/memories; belief store decisions, Errors.
 """
 
 from collections.abc import Mapping
-from typing import Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, Tag
 
 from gateway.service.errors import ErrorCode
+from gateway.views.derived import DerivedView
+from gateway.views.memories import MemoryView
 from store.domain.vocabulary import ReviewOutcome
 
 Item = TypeVar("Item")
@@ -21,6 +23,25 @@ class Page(BaseModel, Generic[Item]):
 
     items: tuple[Item, ...] = Field(description="What the page holds, in the order of the list.")
     next_cursor: str | None = Field(description="The cursor of the next page; null on the last page and only there.")
+
+
+def _kind(item: Any) -> str:  # Any: a view, or the JSON of one
+    """Which of the two views an item is: only the one of derived records has a record_kind."""
+    return "derived" if "record_kind" in (item if isinstance(item, Mapping) else type(item).model_fields) else "belief"
+
+
+AnyItem: TypeAlias = Annotated[
+    Annotated[MemoryView, Tag("belief")] | Annotated[DerivedView, Tag("derived")], Discriminator(_kind)
+]
+"""A belief or a derived record."""
+
+
+class MemoryItem(RootModel[AnyItem]):
+    """A belief, or a derived record, which is told by its record_kind."""
+
+
+class ItemPage(Page[AnyItem]):
+    """One page of beliefs and derived records and where the next one begins."""
 
 
 class ReviewBody(BaseModel):

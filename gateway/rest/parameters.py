@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
 
-from gateway.rest.operations import IDEMPOTENCY_KEY_HEADER, Parameter
+from gateway.rest.operations import IDEMPOTENCY_KEY_HEADER, INCLUDE_DERIVED, Parameter
 from gateway.service.errors import MalformedRequest
 from gateway.service.memory_requests import MemoryPaging, MemorySelection, check_text
 from gateway.service.strict_json import parse_object
@@ -43,17 +43,17 @@ def parse_query(query: bytes, parameters: Sequence[Parameter]) -> Values:
             values.setdefault(name, []).append(value)
     for name, given in values.items():
         for text in (name, *given):
-            check_text(name=_presentable(name), value=text)
+            check_text(name=presentable(name), value=text)
     known = {parameter.name: parameter for parameter in parameters}
     for parameter in parameters:
         if parameter.required and parameter.name not in values:
             raise MalformedRequest(parameter.name, "is required")
     for name, given in values.items():
         if len(given) > 1 and not (name in known and known[name].repeatable):
-            raise MalformedRequest(_presentable(name), "must be given once")
+            raise MalformedRequest(presentable(name), "must be given once")
     for name in values:
         if name not in known:
-            raise MalformedRequest(_presentable(name), "is not a parameter of this operation")
+            raise MalformedRequest(presentable(name), "is not a parameter of this operation")
     for name, given in values.items():
         if "" in given and not known[name].blank_allowed:
             raise MalformedRequest(name, "must not be empty")
@@ -77,13 +77,19 @@ def decoded(name: str, encoded: bytes) -> str:
 
 def parse_ceiling(values: Values) -> Sensitivity:
     """The required ceiling, out of its enumeration."""
-    return _member("ceiling", values["ceiling"][0], Sensitivity)
+    return member_of("ceiling", values["ceiling"][0], Sensitivity)
+
+
+def parse_include_derived(values: Values, *, served: bool) -> bool:
+    """Whether a page shows derived records too. Raises MalformedRequest for what is no Boolean or not `served`."""
+    included = _boolean(INCLUDE_DERIVED, values) or False
+    if included and not served:
+        raise MalformedRequest(INCLUDE_DERIVED, "must be false: this server shows no derived records")
+    return included
 
 
 def parse_selection(values: Values) -> MemorySelection:
     """The filter of a page. Raises MalformedRequest for a value outside its type."""
-    if _boolean("include_derived", values):
-        raise MalformedRequest("include_derived", "must be false: this server shows no derived records")
     return MemorySelection(
         ceiling=parse_ceiling(values),
         statuses=_members("status", values, MemoryStatus),
@@ -110,8 +116,8 @@ def parse_outcome(content: bytes) -> ReviewOutcome:
         raise MalformedRequest("outcome", "is required in the body")
     for name in body:
         if name != "outcome":
-            raise MalformedRequest(_presentable(name), "is not a member of the body")
-    return _member("outcome", body["outcome"], ReviewOutcome)
+            raise MalformedRequest(presentable(name), "is not a member of the body")
+    return member_of("outcome", body["outcome"], ReviewOutcome)
 
 
 def parse_idempotency_key(headers: Headers) -> str:
@@ -124,7 +130,7 @@ def parse_idempotency_key(headers: Headers) -> str:
     return keys[0]
 
 
-def _presentable(name: str) -> str:
+def presentable(name: str) -> str:
     """The caller's name of a parameter where it can be one at all: a message echoes nothing else."""
     return name if _PRESENTABLE.fullmatch(name) else "a parameter"
 
@@ -134,7 +140,8 @@ def _text(name: str, values: Values) -> str | None:
     return None if given is None else given[0]
 
 
-def _member(name: str, value: object, enumeration: type[Member]) -> Member:
+def member_of(name: str, value: object, enumeration: type[Member]) -> Member:
+    """The member whose value is given. Raises MalformedRequest for any other value."""
     # Looked up by hand: a StrEnum's constructor would raise for a list and quote what was given.
     for member in enumeration:
         if member.value == value:
@@ -144,7 +151,7 @@ def _member(name: str, value: object, enumeration: type[Member]) -> Member:
 
 def _members(name: str, values: Values, enumeration: type[Member]) -> frozenset[Member] | None:
     given = values.get(name)
-    return None if given is None else frozenset(_member(name, value, enumeration) for value in given)
+    return None if given is None else frozenset(member_of(name, value, enumeration) for value in given)
 
 
 def _boolean(name: str, values: Values) -> bool | None:

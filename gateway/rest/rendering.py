@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from gateway.rest.pages import Page
+from gateway.rest.pages import ItemPage, Page
+from gateway.service.derived_reading import MemoryItemPage
 from gateway.service.memory_reading import EncodedMemoryPage, MemoryPage
 from gateway.views.memories import MemoryView
 
@@ -36,6 +37,13 @@ def page_response(page: MemoryPage) -> Response:
             items=tuple(edge.node for edge in page.edges),
             next_cursor=page.next_cursor,
         )
+    )
+
+
+def item_page_response(page: MemoryItemPage) -> Response:
+    """The same of beliefs and derived records."""
+    return json_response(
+        ItemPage.model_construct(items=tuple(edge.node for edge in page.edges), next_cursor=page.next_cursor)
     )
 
 

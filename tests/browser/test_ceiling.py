@@ -36,7 +36,7 @@ async def test_lowering_the_ceiling_takes_what_lies_above_out_of_the_page(
         assert await visit.ceiling() == ceiling
         content = await visit.page.content()
         assert shown == [level for level in LEVELS if f"{level.value}level" in content]
-        assert {ceiling.name} == {question.ceiling for question in visit.asked("MemoryList")[-1:]}
+        assert {ceiling.name} == {question.ceiling for question in visit.asked("MemoryItems")[-1:]}
 
 
 async def test_the_ceiling_is_kept_in_the_address(site: Site, visitor: Visitor) -> None:
@@ -118,4 +118,4 @@ async def test_a_link_raises_no_ceiling(site: Site, visitor: Visitor) -> None:
     await expect(visit.page).to_have_url(re.compile("status=active.*ceiling=public"))
 
     assert await visit.ceiling() == Sensitivity.PUBLIC
-    assert {"PUBLIC"} == {question.variables["ceiling"] for question in visit.asked("MemoryList")}
+    assert {"PUBLIC"} == {question.variables["ceiling"] for question in visit.asked("MemoryItems")}

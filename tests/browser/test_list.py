@@ -141,14 +141,14 @@ async def test_a_search_is_asked_when_the_keys_rest(site: Site, visitor: Visitor
 
     await expect(visit.row(boat)).to_be_visible()
     await expect(visit.row(tea)).to_have_count(0)
-    assert [None, "rowing"] == [question.variables.get("text") for question in visit.asked("MemoryList")]
+    assert [None, "rowing"] == [question.variables.get("text") for question in visit.asked("MemoryItems")]
 
 
 async def test_another_filter_discards_the_cursor(site: Site, visitor: Visitor) -> None:
     visit = await visitor.enter(await site.person(*(memory(f"Counts to {number}") for number in range(120))))
     await expect(visit.rows.first).to_be_visible()
     await scroll_to_end(visit)
-    assert visit.asked("MemoryList")[-1].variables["after"]
+    assert visit.asked("MemoryItems")[-1].variables["after"]
 
     async with visit.page.expect_request(lambda request: "counts" in (request.post_data or "")):
         await visit.filter("text", "counts")
@@ -156,5 +156,5 @@ async def test_another_filter_discards_the_cursor(site: Site, visitor: Visitor) 
 
     await expect(visit.rows.first).to_contain_text("Counts to 119")
     await expect(visit.rows.first).to_be_in_viewport()
-    searches = [question.variables for question in visit.asked("MemoryList") if "text" in question.variables]
+    searches = [question.variables for question in visit.asked("MemoryItems") if "text" in question.variables]
     assert "after" not in searches[0]

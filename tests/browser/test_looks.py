@@ -33,6 +33,19 @@ async def show_detail(visit: Visit) -> None:
     await expect(visit.detail).to_be_visible()
 
 
+async def show_derived(visit: Visit) -> None:
+    await visit.go("#/memories")
+    await visit.rows.filter(has=visit.by("derived.chip")).first.locator("a").first.click()
+    await expect(visit.by("evidence.picture")).to_be_visible()
+
+
+async def show_evidence(visit: Visit) -> None:
+    await show_derived(visit)
+    await visit.settle()
+    await visit.by("evidence").evaluate("element => element.scrollIntoView()")
+    await visit.detail.evaluate("detail => detail.scrollBy(0, -64)")
+
+
 async def show_overview(visit: Visit) -> None:
     await visit.go("#/overview")
     await expect(visit.by("overview").first).to_be_visible()
@@ -46,6 +59,8 @@ async def show_review(visit: Visit) -> None:
 VIEWS: dict[str, Callable[[Visit], Awaitable[None]]] = {
     "list": show_list,
     "detail": show_detail,
+    "derived": show_derived,
+    "evidence": show_evidence,
     "overview": show_overview,
     "review": show_review,
 }

@@ -68,12 +68,12 @@ async def test_each_part_of_a_picture_leads_to_the_beliefs_behind_it(site: Site,
 
 async def test_the_overview_counts_under_the_ceiling(site: Site, visitor: Visitor) -> None:
     visit = await visitor.enter(await person_of_all_sorts(site), ceiling=Sensitivity.PUBLIC, fragment="#/overview")
-    await expect(visit.by("overview").first).to_contain_text("Nothing waits for your review")
+    await expect(visit.by("overview").first).to_contain_text("No belief waits for your review")
     await expect(visit.by("overview").first).to_contain_text("20% – 40%")
 
     await visit.choose_ceiling(Sensitivity.INTERNAL)
 
-    await expect(visit.by("overview").first).not_to_contain_text("Nothing waits for your review")
+    await expect(visit.by("overview").first).not_to_contain_text("No belief waits for your review")
     assert "SENSITIVE" not in {question.ceiling for question in visit.questions}
 
 

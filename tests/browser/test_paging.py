@@ -31,7 +31,7 @@ async def test_scrolling_shows_every_belief_once_and_stops_at_the_last(site: Sit
 
     assert [str(record.id) for record in reversed(person.records)] == list(seen)
     await expect(visit.page.get_by_text("That is all")).to_be_visible()
-    cursors = [question.variables.get("after") for question in visit.asked("MemoryList")]
+    cursors = [question.variables.get("after") for question in visit.asked("MemoryItems")]
     assert 3 == len(set(cursors)) == len(cursors)
 
 
@@ -41,17 +41,17 @@ async def test_a_server_that_repeats_a_cursor_is_asked_no_further(site: Site, vi
     repeated: list[str] = []
 
     def repeat(answer: Any) -> None:  # Any: JSON
-        page = answer["data"]["memories"]["pageInfo"]
+        page = answer["data"]["memoryItems"]["pageInfo"]
         repeated.append(page["endCursor"])
         page.update(endCursor=repeated[0], hasNextPage=True)
 
-    await between(visit.page, "MemoryList", *itertools.repeat(changed(repeat), 100))
+    await between(visit.page, "MemoryItems", *itertools.repeat(changed(repeat), 100))
     await visit.sign_in(person.token)
 
     seen = (await scroll_to_end(visit)).ids
 
     await expect(visit.page.get_by_text("sent the same page twice")).to_be_visible()
-    assert 2 == len(visit.asked("MemoryList"))
+    assert 2 == len(visit.asked("MemoryItems"))
     assert 2 * PAGE == len(seen)
 
 
@@ -60,7 +60,7 @@ async def test_an_answer_that_comes_too_late_is_not_shown(site: Site, visitor: V
     visit = await visitor.enter(await site.person(boat, tea))
     await expect(visit.rows).to_have_count(2)
     late = Held()
-    await between(visit.page, "MemoryList", late)
+    await between(visit.page, "MemoryItems", late)
 
     await visit.filter("text", "tea")
     await late.come()
@@ -80,7 +80,7 @@ async def test_a_page_that_fails_leaves_the_others_and_can_be_asked_again(
 ) -> None:
     person = await site.person(*(memory(f"Counts to {number:03}") for number in range(60)))
     visit = await visitor.arrive()
-    await between(visit.page, "MemoryList", through, failure)
+    await between(visit.page, "MemoryItems", through, failure)
     await visit.sign_in(person.token)
     await expect(visit.rows.first).to_be_visible()
 
@@ -93,7 +93,7 @@ async def test_a_page_that_fails_leaves_the_others_and_can_be_asked_again(
 
     await expect(visit.row(person.records[0])).to_be_in_viewport()
     assert [None, "after", "after"] == [
-        "after" if "after" in question.variables else None for question in visit.asked("MemoryList")
+        "after" if "after" in question.variables else None for question in visit.asked("MemoryItems")
     ]
 
 
@@ -128,5 +128,5 @@ async def test_the_page_stays_small_over_many_beliefs(site: Site, visitor: Visit
     await expect(visit.row(person.records[0])).to_be_in_viewport()
     assert scrolled.rows_max <= ROWS_MAX
     assert await node_count(visit) < nodes + 2_000
-    assert (count // PAGE) + 1 == len(visit.asked("MemoryList"))
+    assert (count // PAGE) + 1 == len(visit.asked("MemoryItems"))
     await expect(visit.page.get_by_text("That is all")).to_be_visible()

@@ -47,7 +47,7 @@ async def test_what_is_under_way_is_said(site: Site, visitor: Visitor) -> None:
     person = await site.person(memory("Drinks tea"))
     visit = await visitor.arrive()
     held = Held()
-    await between(visit.page, "MemoryList", held)
+    await between(visit.page, "MemoryItems", held)
     await visit.sign_in(person.token)
 
     await expect(visit.state("loading")).to_contain_text("Loading")
@@ -71,7 +71,7 @@ async def test_a_failure_says_what_is_going_on_and_offers_another_try(
 ) -> None:
     person = await site.person(memory("Drinks tea"))
     visit = await visitor.arrive()
-    await between(visit.page, "MemoryList", failure)
+    await between(visit.page, "MemoryItems", failure)
     await visit.sign_in(person.token)
     await expect(visit.state(state)).to_contain_text(words)
 

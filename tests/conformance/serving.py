@@ -1,6 +1,7 @@
 """The application behind the server that the program runs, on a port of this machine, for clients in other processes.
 
-The beliefs lie in memory. The server lives in a thread with a loop of its own, so that a test may block.
+The records lie in memory, and every surface is on. The server lives in a thread with a loop of its own, so that a test
+may block.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from gateway.cli.serving import GatewayServer
 from gateway.graphql.documents import NO_TRUSTED_DOCUMENTS, TrustedDocuments
 from gateway.http.exchanges import Exchanges
 from gateway.http.policy import DEFAULT_POLICY, Policy
+from store.domain.derived import DerivedRecord
 from store.domain.memories import MemoryRecord
 from store.inmemory.store import InMemoryStore
 from tests.factories import owner
@@ -53,20 +55,23 @@ class Served:
 @contextmanager
 def served(
     *records: MemoryRecord,
+    derived: Sequence[DerivedRecord] = (),
     trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
     policy: Policy = DEFAULT_POLICY,
     trusted_proxies: Sequence[str] = (),
     exchanges: Exchanges | None = None,
 ) -> Iterator[Served]:
-    """Serve these beliefs until the block is left; what happens is told to `exchanges`."""
+    """Serve these beliefs and derived records until the block is left; what happens is told to `exchanges`."""
     started: Future[tuple[Served, GatewayServer]] = Future()
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def serve() -> None:
         loops.append(asyncio.get_running_loop())
-        async with serving(InMemoryStore(), trusted=trusted, policy=policy, exchanges=exchanges) as gateway:
+        async with serving(
+            InMemoryStore(), trusted=trusted, policy=policy, exchanges=exchanges, derived=True, evidence=True
+        ) as gateway:
             server = GatewayServer(gateway.app, exchanges=exchanges, trusted_proxies=trusted_proxies)
-            await _serve(gateway, records, server, started)
+            await _serve(gateway, records, derived, server, started)
 
     thread = threading.Thread(target=lambda: _run(serve(), started), name="served gateway")
     thread.start()
@@ -91,12 +96,14 @@ def _run(serve: Coroutine[None, None, None], started: "Future[tuple[Served, Gate
 
 async def _serve(
     gateway: Gateway,
-    records: tuple[MemoryRecord, ...],
+    records: Sequence[MemoryRecord],
+    derived: Sequence[DerivedRecord],
     server: GatewayServer,
     started: "Future[tuple[Served, GatewayServer]]",
 ) -> None:
     with closing(listen("127.0.0.1", 0)) as listener:
         await gateway.keep(*records)
+        await gateway.keep_derived(*derived)
         token = await gateway.secret(owner())
         # The listener takes connections already; they are answered as soon as the server runs.
         started.set_result((Served(url=url_of(listener), token=token), server))

@@ -15,6 +15,7 @@ ACTS: Mapping[str, Sequence[str]] = {
     "token create": ["token_create"],
     "token list": ["token_list"],
     "token revoke": ["token_revoke"],
+    "derive": ["derive_begin", "derive_end"],
     "export": ["export_begin", "export_end"],
     "sweep": ["sweep"],
     "key rotate": ["key_rotate"],

@@ -62,6 +62,7 @@ def act(operator: Operator, socket: Path) -> None:
     token = operator.answer("token create", *WHOSE, "--scope", "memory.read")
     operator.run("token list")
     operator.run("token revoke", token["id"])
+    operator.run("derive", *WHOSE)
     operator.run("export", operator.files / "export.jsonl")
     operator.run("sweep")
     operator.run("key rotate")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.service.demonstration import DEMO_OWNERS
-from store.postgres.maintenance import LEXEME_INDEX
+from store.postgres.maintenance import LEXEME_INDEXES
 from tests.e2e.processes import Connection, Place
 
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
@@ -48,11 +48,10 @@ def files_with(place: Place, word: str) -> list[Path]:
 
 
 async def left_by_a_broken_rebuild(connection: Connection) -> None:
-    """Make what a rebuild of the index leaves that was killed."""
-    await connection.execute(f"create index {LEXEME_INDEX}_ccnew on beliefs using gin (search)")
-    await connection.execute(
-        f"update pg_index set indisvalid = false where indexrelid = '{LEXEME_INDEX}_ccnew'::regclass"
-    )
+    """Make what a rebuild of each index leaves that was killed."""
+    for index, table in LEXEME_INDEXES.items():
+        await connection.execute(f"create index {index}_ccnew on {table} using gin (search)")
+        await connection.execute(f"update pg_index set indisvalid = false where indexrelid = '{index}_ccnew'::regclass")
 
 
 async def compacted(place: Place) -> str:

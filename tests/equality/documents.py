@@ -1,19 +1,23 @@
 """Generated documents over the whole of a schema, which is walked: what is new in it is asked for by itself.
 
 The same selection is written with aliases, fragments, directives over literals and variables, and fields that stand in
-several places, so that what is merged and in which order is the library's to say. One document in some has a mistake.
+several places, so that what is merged and in which order is the library's to say. Where a field shows several types of
+objects, or one that has an interface, fragments lead from one to the other. One document in some has a mistake.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from graphql import (
     GraphQLField,
+    GraphQLInterfaceType,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLSchema,
     get_named_type,
+    is_composite_type,
+    is_interface_type,
     is_object_type,
 )
 from graphql.type import SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef
@@ -25,10 +29,16 @@ _ALIASES = ("a", "b", "id", "node", "edges", "it")
 _WEIGHTS: Mapping[str, int] = {
     "Query.memories": 24,
     "Query.memory": 6,
+    "Query.memoryItems": 12,
+    "Query.derivedMemory": 6,
+    "Query.evidenceGraph": 6,
     "Query.__schema": 1,
     "MemoryConnection.edges": 3,
     "MemoryConnection.nodes": 3,
     "MemoryConnection.totalCount": 1,
+    "MemoryItemConnection.edges": 3,
+    "MemoryItemConnection.nodes": 3,
+    "MemoryItemConnection.totalCount": 1,
 }
 """How often a field is chosen beside others; 2 of what is not named, more of an object among many leaves."""
 _DEPTHS = (3, 4, 3, 4, 4, 5, 6, 8)
@@ -45,6 +55,7 @@ _MISTAKES = (
     '__type(name: "Memory", name: "Query") { name }',
     "__schema",
     "... on Memory { __typename }",
+    "... on MemoryItem { __typename }",
     "}",
 )
 
@@ -59,7 +70,10 @@ class Document:
     coordinates: frozenset[str] = field(default=frozenset(), repr=False)
 
 
-def fields_of(schema: GraphQLSchema, type: GraphQLObjectType) -> dict[str, GraphQLField]:
+Composite: TypeAlias = GraphQLObjectType | GraphQLInterfaceType
+
+
+def fields_of(schema: GraphQLSchema, type: Composite) -> dict[str, GraphQLField]:
     """The fields that can be asked for, those among them that every schema has."""
     fields = {**type.fields, "__typename": TypeNameMetaFieldDef}
     if type is schema.query_type:
@@ -73,7 +87,9 @@ def coordinates_of(schema: GraphQLSchema, root: GraphQLObjectType) -> set[str]:
     types: list[Any] = [root]  # Any: objects and inputs have fields of their own kinds
     while types:
         type = types.pop()
-        fields = fields_of(schema, type) if is_object_type(type) else getattr(type, "fields", {})
+        if is_interface_type(type):
+            types += schema.get_possible_types(type)
+        fields = fields_of(schema, type) if isinstance(type, Composite) else getattr(type, "fields", {})
         for name, definition in fields.items():
             arguments = getattr(definition, "args", {})
             if f"{type.name}.{name}" not in found:
@@ -94,7 +110,9 @@ def _beside_a_page(schema: GraphQLSchema, root: GraphQLObjectType, rows: str) ->
     belief = get_named_type(members["nodes"].type)
     assert isinstance(belief, GraphQLObjectType), "a belief has fields"
     links = {
-        f"{belief.name}.{name}" for name, field in belief.fields.items() if is_object_type(get_named_type(field.type))
+        f"{belief.name}.{name}"
+        for name, field in belief.fields.items()
+        if is_composite_type(get_named_type(field.type))
     }
     forms = {f"{connection.name}.{name}" for name in ("nodes", "edges", "totalCount") if name != rows}
     return frozenset(others | links | forms)
@@ -109,7 +127,7 @@ class _Writer:
         self._writing = Writing(choices)
         self._fragments: list[str] = []
         self._names: dict[str, list[str]] = {}
-        self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
+        self._meanings: dict[tuple[str, str], tuple[str, str, str]] = {}
         self._depth = choices.pick(_DEPTHS)
         self._left_out: frozenset[str] = frozenset()
 
@@ -133,8 +151,8 @@ class _Writer:
             asked = self._choices.pick(("Asked", "Asked", "Asked", "Other", None, "Unknown"))
         return Document(" ".join(parts), self._writing.values, asked, frozenset(self._writing.coordinates))
 
-    def _selections(self, type: GraphQLObjectType, level: int, count: int) -> str:
-        parts = [self._field(type, level) for _ in range(count)]
+    def _selections(self, type: Composite, level: int, count: int) -> str:
+        parts = [self._part(type, level) for _ in range(count)]
         written: list[str] = []
         while parts:
             size = 1 + self._choices.below(len(parts))
@@ -146,7 +164,18 @@ class _Writer:
             written.append(selected)
         return " ".join(written)
 
-    def _grouped(self, type: GraphQLObjectType, selected: str) -> str:
+    def _part(self, type: Composite, level: int) -> str:
+        """A field, or a fragment on a type that stands beneath this one or above it."""
+        if is_interface_type(type) and self._choices.below(4):
+            other: Composite = self._choices.pick(self._schema.get_possible_types(type))
+        elif type.interfaces and self._choices.happens(12):
+            other = self._choices.pick(type.interfaces)
+        else:
+            return self._field(type, level)
+        selected = self._selections(other, level, 1 + self._choices.below(3))
+        return f"... on {other.name}{self._directives()} {{ {selected} }}"
+
+    def _grouped(self, type: Composite, selected: str) -> str:
         """The selections as they are, or within a fragment, or beside one that was written before."""
         match self._choices.below(10):
             case 7:
@@ -169,21 +198,22 @@ class _Writer:
         names = self._choices.pick((("include",), ("skip",), ("skip", "include")))
         return "".join(f" @{name}(if: {self._writing.condition()})" for name in names)
 
-    def _field(self, type: GraphQLObjectType, level: int) -> str:
+    def _field(self, type: Composite, level: int) -> str:
         fields = fields_of(self._schema, type)
         name = self._choices.pick(self._weighed(type, fields, level))
         key, arguments = self._key(type, name, fields[name])
         self._writing.coordinates.add(f"{type.name}.{name}")
         written = f"{name if key == name else f'{key}: {name}'}{arguments}{self._directives()}"
         named = get_named_type(fields[name].type)
-        if not is_object_type(named):
+        if not is_composite_type(named):
             return written
+        assert is_object_type(named) or is_interface_type(named), "there are no unions"
         count = 1 + self._choices.below(max(2, 6 - level))
         return f"{written} {{ {self._selections(named, level + 1, count)} }}"
 
-    def _weighed(self, type: GraphQLObjectType, fields: Mapping[str, GraphQLField], level: int) -> Sequence[str]:
+    def _weighed(self, type: Composite, fields: Mapping[str, GraphQLField], level: int) -> Sequence[str]:
         """The names of the fields, each as often as it weighs; at the greatest depth only leaves."""
-        objects = {name for name, field in fields.items() if is_object_type(get_named_type(field.type))}
+        objects = {name for name, field in fields.items() if is_composite_type(get_named_type(field.type))}
         weight = 2 * max(1, (len(fields) - len(objects)) // 8)
         weights = {
             name: _WEIGHTS.get(f"{type.name}.{name}", weight if name in objects else 2)
@@ -192,18 +222,23 @@ class _Writer:
         }
         return [name for name, weight in weights.items() for _ in range(weight)]
 
-    def _key(self, type: GraphQLObjectType, name: str, field: GraphQLField) -> tuple[str, str]:
-        """The key of a field and its arguments: a key means one thing, save now and then by mistake."""
+    def _key(self, type: Composite, name: str, field: GraphQLField) -> tuple[str, str]:
+        """The key of a field and its arguments: a key means one thing, save now and then by mistake.
+
+        Types of one interface may be shown in one place, and so share what their keys mean.
+        """
         key = self._choices.pick(_ALIASES) if self._choices.happens(5) else name
+        place = type.interfaces[0].name if type.interfaces else type.name
         for choice in (key, name, f"{name}_{len(self._meanings)}"):
-            meaning = self._meanings.get((type.name, choice))
+            meaning = self._meanings.get((place, choice))
             if meaning is None or self._choices.happens(100):
-                meaning = self._meanings[type.name, choice] = (name, self._arguments(type, name, field))
-            if meaning[0] == name:
-                return choice, meaning[1]
+                meaning = (name, str(field.type), self._arguments(type, name, field))
+                self._meanings[place, choice] = meaning
+            if meaning[:2] == (name, str(field.type)):
+                return choice, meaning[2]
         raise AssertionError("the last key is a new one")
 
-    def _arguments(self, type: GraphQLObjectType, name: str, field: GraphQLField) -> str:
+    def _arguments(self, type: Composite, name: str, field: GraphQLField) -> str:
         given: list[str] = []
         for argument, definition in field.args.items():
             if isinstance(definition.type, GraphQLNonNull):

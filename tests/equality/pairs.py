@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 from starlette.types import Message
 
 from gateway.http.exchanges import NoExchanges
+from store.domain.derived import DerivedRecord
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope, Sensitivity
 from store.ports.store import Store
 from tests.gateways import FULL, Gateway, serving
-from tests.worlds import keep
+from tests.worlds import keep, keep_derived
 
 Answer: TypeAlias = tuple[int, bytes, list[tuple[bytes, bytes]], list[tuple[object, ...]]]
 """Status, body, headers, and what was reported; to be compared whole."""
@@ -113,10 +114,11 @@ class Pair:
     plain: Side
     fast: Side
 
-    async def keep(self, world: Sequence[MemoryRecord]) -> int:
+    async def keep(self, world: Sequence[MemoryRecord], derived: Sequence[DerivedRecord] = ()) -> int:
         """Store an example's world; its number."""
         number = next(_example_numbers)
         await keep(self.store, *(replace(record, owner=moved(record.owner, number)) for record in world))
+        await keep_derived(self.store, *(replace(record, owner=moved(record.owner, number)) for record in derived))
         return number
 
     async def secret(self, owner: Owner, number: int, scopes: frozenset[AccessScope] = FULL) -> str:
@@ -151,10 +153,13 @@ def moved(owner: Owner, number: int) -> Owner:
 
 @asynccontextmanager
 async def paired(store: Store, twin: Store | None = None) -> AsyncIterator[Pair]:
-    """Serve a store twice; or beside it one that is alike, where what is asked changes something."""
+    """Serve a store twice; or beside it one that is alike, where what is asked changes something.
+
+    Every surface is on, so that all is there that can be asked for.
+    """
     plain, fast = Recorded(), Recorded()
     async with (
-        serving(store, measures=plain, exchanges=plain, encoded_pages=False) as first,
-        serving(twin or store, measures=fast, exchanges=fast) as second,
+        serving(store, measures=plain, exchanges=plain, encoded_pages=False, derived=True, evidence=True) as first,
+        serving(twin or store, measures=fast, exchanges=fast, derived=True, evidence=True) as second,
     ):
         yield Pair(store, Side(first, plain), Side(second, fast))

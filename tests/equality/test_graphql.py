@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.graphql.schema import build_schema
+from store.domain.derived import DerivedRecord
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope
@@ -21,11 +22,11 @@ from tests.equality.documents import Document, coordinates_of
 from tests.equality.pairs import Pair, paired
 from tests.equality.requests import GRAPHQL_RESPONSE, REQUEST_BYTES, Asked, written_request
 from tests.equality.tally import Tally, compare, watched
-from tests.factories import memory, owner
+from tests.factories import derived, memory, owner
 from tests.gateways import FULL, WRITE
-from tests.strategies import OWNERS, worlds
+from tests.strategies import DERIVED_IDS, OWNERS, derived_worlds
 
-SCHEMA: GraphQLSchema = build_schema(memory=True)._schema
+SCHEMA: GraphQLSchema = build_schema(memory=True, derived=True, evidence=True)._schema
 SHARDS = 5
 """Tests of the same property, each with examples of its own, so that they can run side by side."""
 DOCUMENTS = 20
@@ -40,6 +41,7 @@ TIMES_ASKED_ON_POSTGRES = 4
 CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.large_base_example]
 WHATEVER_FAILS_IS_SHOWN = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 AskedBy: TypeAlias = tuple[Owner, frozenset[AccessScope], Asked]
+World: TypeAlias = tuple[list[MemoryRecord], list[DerivedRecord]]
 
 
 def query_type() -> GraphQLObjectType:
@@ -59,11 +61,9 @@ def requests() -> st.SearchStrategy[list[AskedBy]]:
     return st.lists(asked, min_size=DOCUMENTS, max_size=DOCUMENTS)
 
 
-async def compare_all(
-    pair: Pair, world: list[MemoryRecord], asked: list[AskedBy], tally: Tally, *, times: int = 2
-) -> None:
+async def compare_all(pair: Pair, world: World, asked: list[AskedBy], tally: Tally, *, times: int = 2) -> None:
     """Ask everything of a world of its own."""
-    number = await pair.keep(world)
+    number = await pair.keep(*world)
     for who, scopes, request in asked:
         await compare(pair, await pair.secret(who, number, scopes), request, tally, times=times)
 
@@ -100,9 +100,9 @@ async def postgres_pair(postgres_store: PostgresStore) -> AsyncIterator[Pair]:
 @WHATEVER_FAILS_IS_SHOWN
 @pytest.mark.parametrize("shard", range(SHARDS))
 @settings(max_examples=WORLDS, suppress_health_check=CHECKS)
-@given(world=worlds(), asked=requests())
+@given(world=derived_worlds(), asked=requests())
 async def test_any_query_is_answered_alike(
-    inmemory_pair: Pair, rich_tally: Tally, shard: int, world: list[MemoryRecord], asked: list[AskedBy]
+    inmemory_pair: Pair, rich_tally: Tally, shard: int, world: World, asked: list[AskedBy]
 ) -> None:
     await compare_all(inmemory_pair, world, asked, rich_tally)
 
@@ -110,15 +110,16 @@ async def test_any_query_is_answered_alike(
 @WHATEVER_FAILS_IS_SHOWN
 @pytest.mark.postgres
 @settings(max_examples=WORLDS, suppress_health_check=CHECKS)
-@given(world=worlds(), asked=requests())
+@given(world=derived_worlds(), asked=requests())
 async def test_any_query_of_postgres_is_answered_alike(
-    postgres_pair: Pair, rich_tally: Tally, world: list[MemoryRecord], asked: list[AskedBy]
+    postgres_pair: Pair, rich_tally: Tally, world: World, asked: list[AskedBy]
 ) -> None:
     await compare_all(postgres_pair, world, asked, rich_tally, times=TIMES_ASKED_ON_POSTGRES)
 
 
 async def test_everything_in_the_schema_is_asked_for(inmemory_pair: Pair, tally: Tally) -> None:
-    number = await inmemory_pair.keep(clique(4))
+    beliefs = clique(4)
+    number = await inmemory_pair.keep(beliefs, [derived(*beliefs, id=id) for id in DERIVED_IDS])
     secret = await inmemory_pair.secret(owner(), number)
     # What a schema says of itself is the library's own.
     left = {place for place in coordinates_of(SCHEMA, query_type()) if not place.startswith("__")}

@@ -8,13 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.service.cursors import encode_cursor
+from store.domain.derived import DerivedRecord
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope, BeliefType, MemoryStatus, Sensitivity
 from tests.equality.pairs import Pair
 from tests.factories import memory, owner
 from tests.gateways import FULL, WRITE
-from tests.strategies import IDS, OWNERS, POSITIONS, QUERY_TEXTS, SESSIONS, SUBJECTS, WORLDS_MAX, worlds
+from tests.strategies import IDS, OWNERS, POSITIONS, QUERY_TEXTS, SESSIONS, SUBJECTS, WORLDS_MAX, derived_worlds
 
 TIMES_ASKED = 3
 """Until the shape of a row recurs, in the first example."""
@@ -35,6 +36,7 @@ PARAMETERS: dict[str, st.SearchStrategy[Any]] = {  # Any: each of its own type
     "session_id": st.sampled_from((*map(str, SESSIONS), "none")),
     "text": st.sampled_from((*QUERY_TEXTS, "", " ", "w " * 600)),
     "flagged": st.sampled_from(("true", "false", "maybe")),
+    "include_derived": st.sampled_from(("true", "true", "false", "maybe")),
 }
 
 
@@ -51,11 +53,13 @@ def requests(draw: st.DrawFn) -> tuple[Owner, frozenset[AccessScope], str]:
 
 # The fixture is one store for all examples on purpose: a world is told from another by its tenants.
 @settings(max_examples=WORLDS_MAX, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(world=worlds(), asked=st.lists(requests(), min_size=1, max_size=12))
+@given(world=derived_worlds(), asked=st.lists(requests(), min_size=1, max_size=12))
 async def test_any_list_is_answered_alike(
-    pair: Pair, world: list[MemoryRecord], asked: list[tuple[Owner, frozenset[AccessScope], str]]
+    pair: Pair,
+    world: tuple[list[MemoryRecord], list[DerivedRecord]],
+    asked: list[tuple[Owner, frozenset[AccessScope], str]],
 ) -> None:
-    number = await pair.keep(world)
+    number = await pair.keep(*world)
 
     for who, scopes, query in asked:
         secret = await pair.secret(who, number, scopes)

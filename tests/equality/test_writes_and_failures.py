@@ -16,19 +16,27 @@ from tests.equality.beliefs import clique
 from tests.equality.documents import Document
 from tests.equality.pairs import Answer, Pair, paired
 from tests.equality.requests import REQUEST_BYTES, Asked, written_request
-from tests.factories import identifier, owner
+from tests.factories import derived, identifier, owner
 from tests.gateways import serving
+from tests.strategies import DERIVED_IDS
 from tests.unit.gateway.graphql.clients import ObservedStore
-from tests.worlds import keep
+from tests.worlds import keep, keep_derived
 
-SCHEMA: GraphQLSchema = build_schema(memory=True)._schema
+SCHEMA: GraphQLSchema = build_schema(memory=True, derived=True, evidence=True)._schema
 FIELDS = "id statement status flaggedForReview conflictsWith updatedAt derivation"
 LINKS = f"conflictsWithMemories {{ {FIELDS} }} supersedes {{ id }} supersededByMemory {{ __typename }}"
 EVERYTHING = Asked(
     Document(f"{{ memories(ceiling: RESTRICTED, first: 200) {{ totalCount nodes {{ {FIELDS} {LINKS} }} }} }}", {})
 )
+DERIVED = "id revision content { statement clauses { text sourceIds } } sources { id revision }"
+ITEMS = (
+    "memoryItems(ceiling: RESTRICTED, first: 200) { totalCount edges { cursor node { __typename flaggedForReview "
+    f"... on DerivedMemory {{ status {DERIVED} }} ... on Memory {{ id statement {LINKS} }} }} }} }}"
+)
+EVERY_ITEM = Asked(Document(f"{{ {ITEMS} }}", {}))
 REVIEW = (
-    f"mutation($input: ReviewMemoryInput!) {{ it: reviewMemory(input: $input) {{ memory {{ {FIELDS} {LINKS} }} }} }}"
+    "mutation($input: ReviewMemoryInput!) { it: reviewMemory(input: $input) "
+    f"{{ memory {{ {FIELDS} {LINKS} }} derivedMemory {{ status {DERIVED} }} }} }}"
 )
 DELETE = "mutation($input: DeleteMemoryInput!) { deleteMemory(input: $input) { __typename deletedId } }"
 MUTATIONS = 60
@@ -46,9 +54,13 @@ class FailingStore(ObservedStore):
 
 
 async def filled(store: InMemoryStore, count: int) -> str:
-    """Keep so many beliefs of one owner, each linked with all the others; a token of the owner."""
+    """Keep so many beliefs of one owner, each linked with all the others, and what rests on some; a token of theirs."""
     async with serving(store) as gateway:
-        await keep(store, *clique(count))
+        beliefs = clique(count)
+        await keep(store, *beliefs)
+        await keep_derived(
+            store, *(derived(*beliefs[number : number + 2], id=id) for number, id in enumerate(DERIVED_IDS[:3]))
+        )
         return await gateway.secret(owner())
 
 
@@ -83,12 +95,35 @@ async def test_what_is_written_is_told_alike_and_leaves_the_same() -> None:
         (mutation(DELETE, 5, ""), ["malformed_request"]),
         (mutation(REVIEW, 5, "é", outcome="UNTRUE"), ["malformed_request"]),
         (mutation(DELETE, 99, "5"), ["not_found"]),
+        # Of derived records the first is withheld, since what it rests on was reviewed; so is the second.
+        (mutation(REVIEW, 21, "6", outcome="DISMISS"), ["not_found"]),
+        (mutation(DELETE, 22, "7"), ["not_found"]),
     ]
     async with paired(store, deepcopy(store)) as pair:
         for request, expected in asked:
             for _ in range(2):
                 assert expected == codes(await answer(pair, secret, request))
             await answer(pair, secret, EVERYTHING)
+
+
+async def test_what_is_written_of_derived_records_is_told_alike_and_leaves_the_same() -> None:
+    store = InMemoryStore()
+    secret = await filled(store, 6)
+    asked = [
+        (mutation(REVIEW, 21, "1", outcome="NOT_HERE"), []),
+        (mutation(REVIEW, 21, "2", outcome="UNTRUE"), []),
+        (mutation(REVIEW, 22, "3", outcome="DISMISS"), []),
+        (mutation(DELETE, 22, "3"), ["conflict"]),
+        (mutation(DELETE, 22, "4"), []),
+        (mutation(DELETE, 21, "5"), []),
+        (mutation(REVIEW, 22, "3", outcome="DISMISS"), ["not_found"]),
+        (mutation(DELETE, 24, "6"), ["not_found"]),
+    ]
+    async with paired(store, deepcopy(store)) as pair:
+        for request, expected in asked:
+            for _ in range(2):
+                assert expected == codes(await answer(pair, secret, request))
+            await answer(pair, secret, EVERY_ITEM)
 
 
 async def test_any_mutation_is_answered_alike_and_leaves_the_same() -> None:
@@ -103,26 +138,47 @@ async def test_any_mutation_is_answered_alike_and_leaves_the_same() -> None:
             if b'"data"' in content:
                 used |= request.document.coordinates
         await answer(pair, secret, EVERYTHING)
-    assert {"Mutation.reviewMemory", "Mutation.deleteMemory", "ReviewMemoryPayload.memory"} <= used
+        await answer(pair, secret, EVERY_ITEM)
+    payload = {"ReviewMemoryPayload.memory", "ReviewMemoryPayload.derivedMemory"}
+    assert {"Mutation.reviewMemory", "Mutation.deleteMemory", *payload} <= used
 
 
 @pytest.mark.parametrize("failure", [StoreUnavailable(), StoreInconsistent(), KeyError("unexpected")], ids=repr)
-@pytest.mark.parametrize("failing", ["snapshot", "browse", "find_many", "find_superseded", "count"])
+@pytest.mark.parametrize(
+    "failing",
+    [
+        *("snapshot", "browse", "find_many", "find_superseded", "count"),
+        *("derived.browse", "derived.count", "derived.find"),
+    ],
+)
 async def test_failures_of_the_store_are_told_alike(failing: str, failure: Exception) -> None:
     store = FailingStore()
     secret = await filled(store, 4)
     links = Document(f"{{ viewer {{ scopes }} memories(ceiling: PUBLIC, first: 2) {{ nodes {{ id {LINKS} }} }} }}", {})
     page = Document("{ memories(ceiling: PUBLIC) { nodes { id } } }", {})
+    one = Document(f'{{ derivedMemory(id: "{DERIVED_IDS[0]}", ceiling: PUBLIC) {{ {DERIVED} }} }}', {})
     told: list[str] = []
     async with paired(store) as pair:
         store.failure = failure
-        for request in (EVERYTHING, Asked(links), Asked(page), mutation(REVIEW, 1, "1", outcome="DISMISS")):
+        reads = (EVERYTHING, Asked(links), Asked(page), EVERY_ITEM, Asked(one))
+        for request in (*reads, mutation(REVIEW, 1, "1", outcome="DISMISS")):
             # Nothing of the token is to be read any more.
             await answer(pair, secret, Asked(Document("{ viewer { scopes } }", {})))
             store.failing = failing
             told += codes(await answer(pair, secret, request))
             store.failing = ""
     assert ("unavailable" if isinstance(failure, StoreUnavailable) else "internal_error") in told
+
+
+async def test_items_that_grow_too_large_are_refused_alike() -> None:
+    store = InMemoryStore()
+    secret = await filled(store, 65)
+    selected = f"... on Memory {{ conflictsWithMemories {{ {WIDE} }} }} ... on DerivedMemory {{ {DERIVED} }}"
+    query = "{ memoryItems(ceiling: PUBLIC, first: %d) { nodes { %s } } }"
+    async with paired(store) as pair:
+        for first, is_refused in ((30, False), (68, True)):
+            _, content, _, calls = await answer(pair, secret, Asked(Document(query % (first, selected), {})))
+            assert is_refused == (TOO_LARGE in content) == (("limit_exceeded", "answer_size") in calls)
 
 
 @pytest.mark.parametrize(("first", "is_refused"), [(34, False), (35, True), (65, True)])

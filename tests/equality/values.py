@@ -23,7 +23,7 @@ from graphql import (
 from gateway.service.cursors import encode_cursor
 from store.domain.encodings import wire_time
 from tests.equality.choices import Choices
-from tests.strategies import CREATIONS, IDS, POSITIONS, QUERY_TEXTS, SESSIONS, SUBJECTS
+from tests.strategies import CREATIONS, DERIVED_IDS, IDS, POSITIONS, QUERY_TEXTS, SESSIONS, SUBJECTS
 
 _CURSORS = (
     *(encode_cursor(position, IDS[0]) for position in POSITIONS),
@@ -36,7 +36,10 @@ _CURSORS = (
 _PAGE_SIZES = (2, 1, 3, 5, 2, 3, 50, 200, 1_000, 2**31 - 1, 0, -1)
 _MOMENTS = (*map(wire_time, CREATIONS), "2026-01-01T01:00:00+01:00", "0001-01-01T00:00:00Z")
 VALUES: Mapping[str, Sequence[Any]] = {  # Any: JSON
-    "id": (*map(str, IDS), str(UUID(int=1)), "none", ""),
+    "id": (*map(str, IDS), *map(str, DERIVED_IDS), str(UUID(int=1)), "none", ""),
+    "rootIds": (*map(str, (*DERIVED_IDS[::-1], *IDS[:3])), "none"),
+    "maxDepth": (4, 1, 0, 8, 9),
+    "nodeLimit": (128, 3, 1, 256, 0),
     "ceiling": (*["RESTRICTED"] * 4, "SENSITIVE", "INTERNAL", "PUBLIC"),
     "first": _PAGE_SIZES,
     "last": _PAGE_SIZES,
@@ -50,7 +53,18 @@ VALUES: Mapping[str, Sequence[Any]] = {  # Any: JSON
     "formedAfter": (*_MOMENTS, "2026-01-01"),
     "formedBefore": (*_MOMENTS, "9999-12-31T23:59:59.999999Z", "9998-12-31T00:00:00-08:00", "none"),
     "idempotencyKey": ("key-1", "key-2", "key-3", "key-4", "key-5", "", "é", "k" * 201),
-    "name": ("Memory", "Query", "Sensitivity", "DeleteMemoryInput", "DateTime", "__Type", "Absent", ""),
+    "name": (
+        "Memory",
+        "MemoryItem",
+        "DerivedMemory",
+        "Query",
+        "Sensitivity",
+        "DeleteMemoryInput",
+        "DateTime",
+        "__Type",
+        "Absent",
+        "",
+    ),
 }
 """By the name of an argument or of a field of an input."""
 SCALARS: Mapping[str, Sequence[Any]] = {  # Any: JSON

@@ -83,7 +83,7 @@ async def test_exactly_the_documented_routes_are_exposed(gateway: Gateway) -> No
             else:
                 assert 200 == (await answer({scope}))[0]
 
-    schema = build_schema(memory=True)._schema
+    schema = build_schema(memory=True, derived=True, evidence=True)._schema
     assert schema.mutation_type is not None
     assert schema.query_type is not None
     assert {"reviewMemory", "deleteMemory"} == set(schema.mutation_type.fields)

@@ -1,13 +1,14 @@
 """What a schema holds, found by introspection: every argument, every field, and documents that ask for all of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import httpx
 from graphql import (
     GraphQLField,
     GraphQLInputObjectType,
+    GraphQLInterfaceType,
     GraphQLObjectType,
     GraphQLSchema,
     build_client_schema,
@@ -25,9 +26,12 @@ async def introspect(client: httpx.AsyncClient) -> GraphQLSchema:
     return build_client_schema(response.json()["data"])
 
 
-def _own_types(schema: GraphQLSchema) -> Iterator[GraphQLObjectType | GraphQLInputObjectType]:
+Shown: TypeAlias = GraphQLObjectType | GraphQLInterfaceType
+
+
+def _own_types(schema: GraphQLSchema) -> Iterator[Shown | GraphQLInputObjectType]:
     for name, type in schema.type_map.items():
-        if isinstance(type, GraphQLObjectType | GraphQLInputObjectType) and not name.startswith("__"):
+        if isinstance(type, Shown | GraphQLInputObjectType) and not name.startswith("__"):
             yield type
 
 
@@ -44,7 +48,7 @@ def arguments_of(schema: GraphQLSchema) -> set[str]:
 
 def fields_of(schema: GraphQLSchema) -> set[str]:
     """Every field of an answer as `Type.field`."""
-    types = [type for type in _own_types(schema) if isinstance(type, GraphQLObjectType)]
+    types = [type for type in _own_types(schema) if isinstance(type, Shown)]
     return {f"{type.name}.{name}" for type in types for name in type.fields}
 
 
@@ -52,6 +56,7 @@ def fields_of(schema: GraphQLSchema) -> set[str]:
 class RootField:
     """A field of Query or Mutation, to be asked with any of its arguments and everything it leads to."""
 
+    schema: GraphQLSchema
     operation: str
     type: str
     name: str
@@ -63,7 +68,7 @@ class RootField:
         declared = ", ".join(f"${name}: {type}" for name, type in given.items())
         passed = ", ".join(f"{name}: ${name}" for name in given)
         head = f"{self.operation} ({declared}) {{ {self.name}({passed})" if given else f"{{ {self.name}"
-        return {"query": f"{head} {selection(self.field)} }}", "variables": dict(variables)}
+        return {"query": f"{head} {selection(self.schema, self.field)} }}", "variables": dict(variables)}
 
 
 def root_fields(schema: GraphQLSchema) -> dict[str, RootField]:
@@ -74,33 +79,52 @@ def root_fields(schema: GraphQLSchema) -> dict[str, RootField]:
         ("subscription", schema.subscription_type),
     )
     return {
-        f"{type.name}.{name}": RootField(operation=operation, type=type.name, name=name, field=field)
+        f"{type.name}.{name}": RootField(schema=schema, operation=operation, type=type.name, name=name, field=field)
         for operation, type in roots
         if type is not None
         for name, field in type.fields.items()
     }
 
 
-def selection(field: GraphQLField, within: tuple[str, ...] = ()) -> str:
+def selection(schema: GraphQLSchema, field: GraphQLField, within: tuple[str, ...] = ()) -> str:
     """Everything that can be selected beneath a field; a type within itself once."""
     type = get_named_type(field.type)
-    if not isinstance(type, GraphQLObjectType):
+    if not isinstance(type, Shown):
         return ""
     if within.count(type.name) > LINKS_MAX:
         return "{ __typename }"
-    beneath = (*within, type.name)
-    return "{ " + " ".join(f"{name} {selection(each, beneath)}" for name, each in type.fields.items()) + " }"
+    if isinstance(type, GraphQLInterfaceType):
+        kinds = schema.get_possible_types(type)
+        shown = [f"... on {each.name} {{ {_selected(schema, each, within, among=kinds)} }}" for each in kinds]
+        return f"{{ __typename {_selected(schema, type, within)} {' '.join(shown)} }}"
+    return f"{{ {_selected(schema, type, within)} }}"
 
 
-def seen_fields(schema: GraphQLSchema, type: GraphQLObjectType, value: Mapping[str, Any]) -> set[str]:  # Any: JSON
+def _selected(schema: GraphQLSchema, type: Shown, within: tuple[str, ...], *, among: Sequence[Shown] = ()) -> str:
+    """All fields of a type; one that another type beside it has as something else goes by an alias."""
+    parts = []
+    for name, field in type.fields.items():
+        others = {str(each.fields[name].type) for each in among if name in each.fields}
+        key = f"{type.name}_{name}: {name}" if len(others) > 1 else name
+        parts.append(f"{key} {selection(schema, field, (*within, type.name))}")
+    return " ".join(parts)
+
+
+def seen_fields(schema: GraphQLSchema, type: Shown, value: Mapping[str, Any]) -> set[str]:  # Any: JSON
     """The fields of an answer that hold something, as `Type.field`."""
     seen = set()
-    for name, inner in value.items():
+    if isinstance(type, GraphQLInterfaceType):
+        seen = {f"{type.name}.{name}" for name in type.fields if value[name] is not None}
+        actual = schema.type_map[value["__typename"]]
+        assert isinstance(actual, GraphQLObjectType)
+        type = actual
+    for key, inner in value.items():
+        name = key.removeprefix(f"{type.name}_")
         if name == "__typename" or inner is None or inner == []:
             continue
         seen.add(f"{type.name}.{name}")
         named = get_named_type(type.fields[name].type)
-        if isinstance(named, GraphQLObjectType):
+        if isinstance(named, Shown):
             for each in inner if isinstance(inner, list) else [inner]:
                 seen |= seen_fields(schema, named, each)
     return seen

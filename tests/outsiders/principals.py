@@ -1,4 +1,4 @@
-"""Three principals, two of them in one tenant, whose beliefs are alike in everything but what tells them apart."""
+"""Three principals, two of them in one tenant, whose records are alike in everything but what tells them apart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,10 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from gateway.service.cursors import encode_cursor
+from store.domain.derived import DerivedRecord
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import MemoryStatus, Sensitivity
-from tests.factories import FORMED_AT, NOW, identifier, memory, owner
+from tests.factories import FORMED_AT, NOW, derived, identifier, memory, owner
 
 PRINCIPALS = (owner("ada"), owner("bo"), owner("ada", tenant="inland"))
 _NAMES = ("Quillon", "Brimsel", "Tarvock")
@@ -25,6 +26,7 @@ class Belongings:
     name: str
     session: UUID
     records: Sequence[MemoryRecord]
+    derived: DerivedRecord
 
     @property
     def ids(self) -> list[str]:
@@ -32,18 +34,24 @@ class Belongings:
         return [str(record.id) for record in self.records]
 
     @property
+    def derived_id(self) -> str:
+        """The identifier of the derived record."""
+        return str(self.derived.id)
+
+    @property
     def cursors(self) -> list[str]:
-        """The cursor of each belief."""
-        return [encode_cursor(record.store_position, record.id) for record in self.records]
+        """The cursor of each belief, and of the derived record."""
+        records: Sequence[MemoryRecord | DerivedRecord] = (*self.records, self.derived)
+        return [encode_cursor(record.store_position, record.id) for record in records]
 
     @property
     def traces(self) -> set[str]:
         """Texts that no answer to anybody else may hold."""
-        return {*self.ids, *self.cursors, str(self.session), self.name}
+        return {*self.ids, self.derived_id, *self.cursors, str(self.session), self.name}
 
 
 def belongings(number: int) -> Belongings:
-    """The beliefs of the principal of that number: one with every field and every link, and those it leads to."""
+    """What is the principal's of that number: a belief with every field and link, those beneath, what rests on it."""
     name, whose, session = _NAMES[number], PRINCIPALS[number], UUID(int=2**64 + number)
     ids = [identifier(100 * (number + 1) + index) for index in range(5)]
     # A link to a belief of each of the others too, as no path makes one.
@@ -70,4 +78,15 @@ def belongings(number: int) -> Belongings:
     )
     # Interleaved, as they would have been written.
     placed = [replace(record, store_position=10 * index + number + 1) for index, record in enumerate(records)]
-    return Belongings(owner=whose, name=name, session=session, records=placed)
+    summary = derived(
+        placed[0],
+        statement=f"{name} sails",
+        subject=name,
+        id=identifier(100 * (number + 1) + 50),
+        session_ids=(session,),
+        expires_at=NOW + timedelta(days=1),
+        confidence=shared["confidence"],
+        created_at=shared["created_at"],
+        store_position=10 * len(records) + number + 1,
+    )
+    return Belongings(owner=whose, name=name, session=session, records=placed, derived=summary)

@@ -1,13 +1,16 @@
-"""An id that is absent, another's, or above the ceiling is one and the same to whoever asks, and to whoever watches.
+"""An id that is absent, another's, above the ceiling or withheld is one and the same to whoever asks or watches.
 
 The answer is the same to the byte; the same statements are sent, in the same number and to the same end; the log and
 the metrics say the same. An id that is no UUID has the same answer, log and metrics. Of the statements only those are
-sent that do not look for the belief: the store is never asked for what it can't hold.
+sent that do not look for the record: the store is never asked for what it can't hold. All of it holds with derived
+records served and without them, whether an id is a belief's or a derived record's.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from urllib.parse import quote
+from uuid import UUID
 
 import httpx
 import pytest
@@ -17,15 +20,21 @@ from gateway.observability.exchanges import ExchangeReports
 from gateway.observability.metrics import GatewayMetrics
 from store.domain.vocabulary import MemoryStatus, ReviewOutcome, Sensitivity
 from store.ports.store import Store
-from tests.factories import identifier, memory, owner
+from tests.factories import NOW, derived, identifier, memory, owner
 from tests.gateways import serving
 from tests.outsiders.watching import Traces, watching
-from tests.worlds import keep
+from tests.worlds import keep, keep_derived
 
 pytestmark = pytest.mark.postgres
 
 ABSENT, FOREIGN, ELSEWHERE, ABOVE, VISIBLE, BENEATH, BARE = (identifier(number) for number in range(1, 8))
-HIDDEN = (FOREIGN, ELSEWHERE, ABOVE)
+DERIVED_FOREIGN, DERIVED_ELSEWHERE, DERIVED_ABOVE, DERIVED_OF_ABOVE, WITHHELD, ENDED, DERIVED = (
+    identifier(number) for number in range(11, 18)
+)
+HIDDEN = (
+    *(FOREIGN, ELSEWHERE, ABOVE),
+    *(DERIVED_FOREIGN, DERIVED_ELSEWHERE, DERIVED_ABOVE, DERIVED_OF_ABOVE, WITHHELD, ENDED),
+)
 MALFORMED = ("x", "00000000-0000-4000-8000-00000000000", "00000000000040008000000000000003", "é" * 36, "%", "null", " ")
 
 Ask = Callable[[httpx.AsyncClient, str, str], Awaitable[httpx.Response]]
@@ -56,9 +65,12 @@ READ = (
     "query($id: ID!) { memory(id: $id, ceiling: INTERNAL) "
     "{ id statement conflictsWith supersedes { id } conflictsWithMemories { id } supersededByMemory { id } } }"
 )
+READ_DERIVED = (
+    "query($id: ID!) { derivedMemory(id: $id, ceiling: INTERNAL) { id content { statement } sources { id revision } } }"
+)
 REVIEW = (
-    "mutation($id: ID!, $key: String!) { reviewMemory(input: "
-    "{id: $id, ceiling: INTERNAL, outcome: %s, idempotencyKey: $key}) { memory { id statement } } }"
+    "mutation($id: ID!, $key: String!) { reviewMemory(input: {id: $id, ceiling: INTERNAL, outcome: %s, "
+    "idempotencyKey: $key}) { memory { id statement } derivedMemory { id content { statement } } } }"
 )
 DELETE = (
     "mutation($id: ID!, $key: String!) { deleteMemory(input: "
@@ -72,6 +84,11 @@ OPERATIONS: Mapping[str, Ask] = {
     **{f"graphql {each.value}": over_graphql(REVIEW % each.name) for each in ReviewOutcome},
     "graphql delete": over_graphql(DELETE),
 }
+DERIVED_OPERATIONS: Mapping[str, Ask] = {
+    **{name: ask for name, ask in OPERATIONS.items() if name != "graphql read"},
+    "graphql read derived": over_graphql(READ_DERIVED),
+}
+ALL_OPERATIONS: Mapping[str, Ask] = {**OPERATIONS, **DERIVED_OPERATIONS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,20 +105,40 @@ class Watched:
         return (response.status_code, response.content, response.headers.raw), traces
 
 
-@pytest.fixture
-async def watched(postgres_store: Store) -> AsyncIterator[Watched]:
-    """A gateway over a belief of each kind, asked once before, so that it has met its token."""
-    metrics, restricted = GatewayMetrics(), Sensitivity.RESTRICTED
-    async with serving(postgres_store, exchanges=ExchangeReports(metrics), measures=metrics) as gateway:
-        await keep(
-            postgres_store,
-            memory("Sails", id=VISIBLE, conflicts_with=(ABOVE,)),
-            memory("Never sails", id=ABOVE, sensitivity=restricted, conflicts_with=(VISIBLE, BENEATH)),
-            memory("Rows", id=BENEATH, status=MemoryStatus.SUPERSEDED, superseded_by=ABOVE, conflicts_with=(ABOVE,)),
-            memory("Rows", id=BARE, status=MemoryStatus.SUPERSEDED),
-            memory("Sails", id=FOREIGN, owner=owner("bo")),
-            memory("Sails", id=ELSEWHERE, owner=owner(tenant="inland")),
-        )
+async def fill(store: Store) -> None:
+    """Keep a belief and a derived record of each kind."""
+    restricted = Sensitivity.RESTRICTED
+    visible = memory("Sails", id=VISIBLE, conflicts_with=(ABOVE,))
+    above = memory("Never sails", id=ABOVE, sensitivity=restricted, conflicts_with=(VISIBLE, BENEATH))
+    foreign = memory("Sails", id=FOREIGN, owner=owner("bo"))
+    elsewhere = memory("Sails", id=ELSEWHERE, owner=owner(tenant="inland"))
+    await keep(
+        store,
+        visible,
+        above,
+        memory("Rows", id=BENEATH, status=MemoryStatus.SUPERSEDED, superseded_by=ABOVE, conflicts_with=(ABOVE,)),
+        memory("Rows", id=BARE, status=MemoryStatus.SUPERSEDED),
+        foreign,
+        elsewhere,
+    )
+    await keep_derived(
+        store,
+        derived(visible, statement="Sails", id=DERIVED),
+        derived(foreign, statement="Sails", id=DERIVED_FOREIGN),
+        derived(elsewhere, statement="Sails", id=DERIVED_ELSEWHERE),
+        derived(visible, statement="Sails at night", id=DERIVED_ABOVE, sensitivity=restricted),
+        derived(above, visible, statement="Never sails", id=DERIVED_OF_ABOVE),
+        derived(replace(visible, revision=2), statement="Sails by day", id=WITHHELD),
+        derived(visible, statement="Sails at noon", id=ENDED, expires_at=NOW),
+    )
+
+
+@asynccontextmanager
+async def watched_gateway(store: Store, *, with_derived: bool) -> AsyncIterator[Watched]:
+    """A gateway that is asked once before, so that it has met its token."""
+    metrics = GatewayMetrics()
+    async with serving(store, exchanges=ExchangeReports(metrics), measures=metrics, derived=with_derived) as gateway:
+        await fill(store)
         async with gateway.client() as client:
             secret = await gateway.secret(owner())
             client.headers.update({"authorization": f"Bearer {secret}", "x-request-id": "asked"})
@@ -109,13 +146,32 @@ async def watched(postgres_store: Store) -> AsyncIterator[Watched]:
             yield Watched(client=client, metrics=metrics)
 
 
+@pytest.fixture
+async def watched(postgres_store: Store) -> AsyncIterator[Watched]:
+    """A gateway that serves derived records too."""
+    async with watched_gateway(postgres_store, with_derived=True) as watched:
+        yield watched
+
+
 @pytest.mark.parametrize("name", OPERATIONS)
+async def test_without_derived_records_what_is_hidden_is_absent(postgres_store: Store, name: str) -> None:
+    async with watched_gateway(postgres_store, with_derived=False) as watched:
+        await check_that_hidden_is_absent(watched, OPERATIONS[name])
+
+
+@pytest.mark.parametrize("name", ALL_OPERATIONS)
 async def test_what_is_hidden_is_absent_to_whoever_asks_and_to_whoever_watches(watched: Watched, name: str) -> None:
-    ask = OPERATIONS[name]
+    await check_that_hidden_is_absent(watched, ALL_OPERATIONS[name])
+
+
+async def check_that_hidden_is_absent(watched: Watched, ask: Ask) -> None:
+    """One operation of every id that is hidden answers and leaves behind what that of an absent one does."""
     absent, left_by_absent = await watched.ask(ask, str(ABSENT), "absent")
 
     assert b"not_found" in absent[1]
-    assert any("beliefs" in each.statement or "receipts" in each.statement for each in left_by_absent.statements)
+    assert any(
+        table in each.statement for table in ("beliefs", "receipts", "derived") for each in left_by_absent.statements
+    )
     assert "exchange" in [line["event"] for line in left_by_absent.lines]
     assert 1 in left_by_absent.counts.values()
     for number, id in enumerate(HIDDEN):
@@ -126,19 +182,24 @@ async def test_what_is_hidden_is_absent_to_whoever_asks_and_to_whoever_watches(w
         assert absent == answer
         assert (left_by_absent.lines, left_by_absent.counts) == (left.lines, left.counts)
         assert not [
-            each for each in left.statements if "beliefs" in each.statement or "insert" in each.statement.lower()
+            each
+            for each in left.statements
+            if any(word in each.statement.lower() for word in ("beliefs", "derived", "insert"))
         ]
 
 
-async def test_what_is_visible_is_told_from_it(watched: Watched) -> None:
+@pytest.mark.parametrize(
+    ("id", "operations"), [(VISIBLE, OPERATIONS), (DERIVED, DERIVED_OPERATIONS)], ids=["belief", "derived record"]
+)
+async def test_what_is_visible_is_told_from_it(watched: Watched, id: UUID, operations: Mapping[str, Ask]) -> None:
     """The oracle would prove nothing if every id were absent to it."""
-    for number, ask in enumerate(OPERATIONS.values()):
-        (_, content, _), _ = await watched.ask(ask, str(VISIBLE), f"visible-{number}")
+    for number, ask in enumerate(operations.values()):
+        (_, content, _), _ = await watched.ask(ask, str(id), f"visible-{number}")
         if b"not_found" in content:
             break
     else:
         pytest.fail("the deletion deleted nothing")
-    assert number > list(OPERATIONS).index("rest delete")
+    assert number > list(operations).index("rest delete")
 
 
 async def test_links_to_what_is_hidden_are_no_links_to_whoever_asks_and_to_whoever_watches(watched: Watched) -> None:

@@ -4,11 +4,15 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from inspect import isclass
+from typing import Any, Protocol, TypeGuard, get_args
 from urllib.parse import quote, urlencode
 
 import httpx
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 
+from gateway.views.derived import DerivedView
 from gateway.views.memories import MemoryView
 from tests.gateways import Gateway
 
@@ -19,11 +23,13 @@ ENUMERATED = frozenset(
     {
         "authority",
         "belief_type",
+        "belief_types",
         "claim_kind",
         "derivation",
         "longevity",
         "polarity",
         "portability",
+        "record_kind",
         "sensitivity",
         "status",
     }
@@ -67,16 +73,24 @@ class Transport(Protocol):
         """Ask for a page."""
         ...
 
+    async def browse_items(self, secret: str | None, arguments: Arguments) -> Answer:
+        """Ask for a page of beliefs and derived records."""
+        ...
+
     async def read(self, secret: str | None, id: str, arguments: Arguments) -> Answer:
         """Ask for one belief."""
         ...
 
+    async def read_derived(self, secret: str | None, id: str, arguments: Arguments) -> Answer:
+        """Ask for one derived record."""
+        ...
+
     async def review(self, secret: str | None, id: str, arguments: Arguments) -> Answer:
-        """Review one belief: `ceiling`, `outcome`, `idempotency_key`."""
+        """Review one belief or derived record: `ceiling`, `outcome`, `idempotency_key`."""
         ...
 
     async def delete(self, secret: str | None, id: str, arguments: Arguments) -> Answer:
-        """Delete one belief: `ceiling`, `idempotency_key`."""
+        """Delete one belief or derived record: `ceiling`, `idempotency_key`."""
         ...
 
 
@@ -98,9 +112,17 @@ class RestTransport:
         """GET the list."""
         return await self._ask("GET", "", secret, arguments)
 
+    async def browse_items(self, secret: str | None, arguments: Arguments) -> Answer:
+        """GET the list with derived records in it."""
+        return await self.browse(secret, {**arguments, "include_derived": True})
+
     async def read(self, secret: str | None, id: str, arguments: Arguments) -> Answer:
         """GET the belief."""
         return await self._ask("GET", f"/{quote(id, safe='')}", secret, arguments)
+
+    async def read_derived(self, secret: str | None, id: str, arguments: Arguments) -> Answer:
+        """GET the derived record, which stands at the same path."""
+        return await self.read(secret, id, arguments)
 
     async def review(self, secret: str | None, id: str, arguments: Arguments) -> Answer:
         """POST the outcome."""
@@ -142,7 +164,25 @@ def _texts(value: object) -> list[str]:
     return [json.dumps(value) if isinstance(value, bool) else str(value)]
 
 
-MEMORY_FIELDS = " ".join(re.sub(r"_([a-z])", lambda match: match[1].upper(), name) for name in MemoryView.model_fields)
+def selected(view: type[BaseModel]) -> str:
+    """Everything that can be selected of a view, its nested views too."""
+    parts = []
+    for name, each in view.model_fields.items():
+        nested = [type for type in (each.annotation, *get_args(each.annotation)) if _is_view(type)]
+        parts.append(to_camel(name) + "".join(f" {{ {selected(type)} }}" for type in nested))
+    return " ".join(parts)
+
+
+def _is_view(type: object) -> TypeGuard[type[BaseModel]]:
+    return isclass(type) and issubclass(type, BaseModel)
+
+
+MEMORY_FIELDS = selected(MemoryView)
+DERIVED_FIELDS = selected(DerivedView)
+ITEM_FIELDS = "__typename ... on Memory {{ {} }} ... on DerivedMemory {{ {} }}".format(
+    MEMORY_FIELDS, DERIVED_FIELDS.replace(" status ", " derivedStatus: status ")
+)
+"""Whichever it is; the two have a status each, of types that can't stand under one key."""
 ARGUMENTS: Mapping[str, tuple[str, str]] = {
     "ceiling": ("ceiling", "Sensitivity!"),
     "limit": ("first", "Int"),
@@ -176,8 +216,15 @@ class GraphQLTransport:
 
     async def browse(self, secret: str | None, arguments: Arguments) -> Answer:
         """Query memories."""
-        selection = f"{{ nodes {{ {MEMORY_FIELDS} }} pageInfo {{ hasNextPage endCursor }} }}"
-        data, answer = await self._ask(secret, "query", "memories(%s)", arguments, selection)
+        return await self._browse(secret, "memories(%s)", arguments, MEMORY_FIELDS)
+
+    async def browse_items(self, secret: str | None, arguments: Arguments) -> Answer:
+        """Query memoryItems."""
+        return await self._browse(secret, "memoryItems(%s)", arguments, ITEM_FIELDS)
+
+    async def _browse(self, secret: str | None, field: str, arguments: Arguments, fields: str) -> Answer:
+        selection = f"{{ nodes {{ {fields} }} pageInfo {{ hasNextPage endCursor }} }}"
+        data, answer = await self._ask(secret, "query", field, arguments, selection)
         if data is None:
             return answer
         page = data["pageInfo"]
@@ -192,13 +239,22 @@ class GraphQLTransport:
         data, answer = await self._ask(secret, "query", "memory(%s)", {"id": id, **arguments}, f"{{ {MEMORY_FIELDS} }}")
         return answer if data is None else Answer(rows=(_row(data),), response=answer.response)
 
+    async def read_derived(self, secret: str | None, id: str, arguments: Arguments) -> Answer:
+        """Query derivedMemory."""
+        given = {"id": id, **arguments}
+        data, answer = await self._ask(secret, "query", "derivedMemory(%s)", given, f"{{ {DERIVED_FIELDS} }}")
+        return answer if data is None else Answer(rows=(_row(data),), response=answer.response)
+
     async def review(self, secret: str | None, id: str, arguments: Arguments) -> Answer:
         """Mutate by reviewMemory."""
-        selection = f"{{ memory {{ {MEMORY_FIELDS} }} }}"
+        selection = f"{{ memory {{ {MEMORY_FIELDS} }} derivedMemory {{ {DERIVED_FIELDS} }} }}"
         data, answer = await self._ask(
             secret, "mutation", "reviewMemory(input: {%s})", {"id": id, **arguments}, selection
         )
-        return answer if data is None else Answer(rows=(_row(data["memory"]),), response=answer.response)
+        if data is None:
+            return answer
+        [reviewed] = [value for value in data.values() if value is not None]
+        return Answer(rows=(_row(reviewed),), response=answer.response)
 
     async def delete(self, secret: str | None, id: str, arguments: Arguments) -> Answer:
         """Mutate by deleteMemory."""
@@ -246,4 +302,18 @@ def _graphql_value(name: str, value: object) -> object:
 def _row(node: Row) -> Row:
     """A node as REST would show it."""
     named = {re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name): value for name, value in node.items()}
-    return {name: value.lower() if name in ENUMERATED else value for name, value in named.items()}
+    if "derived_status" in named:
+        named["status"] = named.pop("derived_status")
+    return {name: _value(value, is_word=name in ENUMERATED) for name, value in named.items() if name != "__typename"}
+
+
+def _value(value: Any, *, is_word: bool) -> Any:  # Any: JSON
+    match value:
+        case dict():
+            return _row(value)
+        case list():
+            return [_value(item, is_word=is_word) for item in value]
+        case str() if is_word:
+            return value.lower()
+        case _:
+            return value

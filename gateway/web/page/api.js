@@ -28,6 +28,7 @@ const KINDS = {
   authentication_error: 'unauthenticated',
   authorization_error: 'forbidden',
   not_found: 'not_found',
+  retrieval_busy: 'limited',
   method_not_allowed: 'unsupported',
   conflict: 'conflict',
   rate_limited: 'limited',

@@ -1,6 +1,7 @@
 // @ts-check
 /** What a person does about beliefs, from the wish to the answer: asked for where it can't be undone, done once, told. */
 import { confirmDeletion } from './elements/dialogs.js';
+import { isDerived, restingOn } from './items.js';
 import { text } from './texts.js';
 import { stillListed } from './view.js';
 import { reasonText } from './wording.js';
@@ -56,7 +57,7 @@ export class Corrections extends EventTarget {
     const free = memories.filter((memory) => !this.busy.has(memory.id));
     if (!this.session.canWrite || this.progress || free.length === 0) return;
     if (kind === 'delete' && !(await confirmDeletion(free))) return;
-    const acts = free.map((memory) => newAct(kind, memory.id, this.session.ceiling));
+    const acts = free.map((memory) => newAct(kind, memory, this.session.ceiling));
     const known = new Map(free.map((memory) => [memory.id, memory]));
     if (acts.length === 1) await this.#one(acts[0], free[0]);
     else await this.#several(acts, known);
@@ -81,7 +82,7 @@ export class Corrections extends EventTarget {
     this.#apply(outcome, memory);
     this.#tell('changed');
     if (outcome.error) this.#sayFailed(outcome, memory);
-    else this.say(text(`act.done.${act.kind}`));
+    else this.say(text(`act.done.${act.kind}${act.ofDerived ? '_derived' : ''}`));
   }
 
   /** @param {Act[]} acts @param {Map<string, any>} memories */
@@ -117,16 +118,30 @@ export class Corrections extends EventTarget {
     }
     this.selected.delete(act.id);
     if (act.kind === 'delete') {
-      // The server erases every belief that says the same.
-      const said = plain(before.statement);
-      const twins = this.feed.items.filter((item) => item.id !== act.id && plain(item.statement) === said);
-      for (const { id } of [...twins, act]) this.#gone(id);
+      for (const id of [...this.#twins(before), act.id]) this.#gone(id);
     } else {
       const now = memory ?? before;
       if (stillListed(now, this.view())) this.feed.replace(now);
       else this.feed.remove([act.id]);
+      // What was derived from it rests on it as it was.
+      if (act.kind !== 'dismiss') this.#withhold(restingOn(this.feed.items, [act.id]));
       this.#tell('done', { id: act.id, deleted: false });
     }
+  }
+
+  /** What the server takes away with what is deleted: all that says the same, and what rests on it. @param {any} before */
+  #twins(before) {
+    const { items } = this.feed;
+    const equal = items.filter((item) => saysTheSame(item, before)).map(({ id }) => id);
+    const gone = new Set([...equal, ...restingOn(items, [...equal, before.id])]);
+    gone.delete(before.id);
+    return gone;
+  }
+
+  /** Takes out of the list what is no longer shown. @param {string[]} ids */
+  #withhold(ids) {
+    for (const id of ids) this.selected.delete(id);
+    this.feed.remove(ids);
   }
 
   /** @param {string} id */
@@ -167,6 +182,13 @@ export class Corrections extends EventTarget {
   #tell(name, detail = {}) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
+}
+
+/** Whether an item goes when another is deleted, as far as words can tell. @param {any} item @param {any} deleted */
+function saysTheSame(item, deleted) {
+  const [words, said] = [plain(item.statement), plain(deleted.statement)];
+  if (isDerived(deleted)) return isDerived(item) && words === said;
+  return isDerived(item) ? words.includes(said) : words === said;
 }
 
 /** A statement without what does not tell one from another. @param {string} statement */

@@ -1,12 +1,9 @@
 // @ts-check
 /** Everything that is believed, as one file, by walking the pages of the API as any client would. */
 import { ApiError } from './api.js';
+import { patiently } from './patience.js';
 
 const STATUSES = ['PROVISIONAL', 'ACTIVE', 'SUPERSEDED', 'EXPIRED', 'RETIRED'];
-const WAITS_MAX = 20;
-const WAIT_SECONDS_MAX = 10;
-/** What passes by itself: the server asks to wait, or can't be reached. */
-const PASSING = new Set(['limited', 'offline']);
 
 /**
  * Collects every belief up to a ceiling, past ones too.
@@ -45,33 +42,4 @@ export function save(memories, ceiling) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
-
-/**
- * Tries until it succeeds, longer and longer apart, unless it can't or the waits are used up.
- * @param {() => Promise<any>} attempt
- * @param {AbortSignal} signal
- * @param {(because: ApiError) => void} onWait
- */
-async function patiently(attempt, signal, onWait) {
-  for (let waited = 0; ; waited += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof ApiError) || !PASSING.has(error.kind) || waited === WAITS_MAX) throw error;
-      onWait(error);
-      await pause((error.retryAfterSeconds ?? Math.min(2 ** waited, WAIT_SECONDS_MAX)) * 1000, signal);
-    }
-  }
-}
-
-/** @param {number} milliseconds @param {AbortSignal} signal @returns {Promise<void>} */
-function pause(milliseconds, signal) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
 }

@@ -54,6 +54,16 @@ export class Session extends EventTarget {
     return this.surfaces.includes('MEMORIES');
   }
 
+  /** Whether what was derived from beliefs is shown, reviewed and deleted. */
+  get derivedSupported() {
+    return this.browsingSupported && this.surfaces.includes('DERIVED_MEMORIES');
+  }
+
+  /** Whether it can be asked what records rest on. */
+  get evidenceSupported() {
+    return this.browsingSupported && this.surfaces.includes('EVIDENCE');
+  }
+
   /**
    * Takes a token into use if the server takes it.
    * @param {string} token

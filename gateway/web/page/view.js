@@ -147,11 +147,13 @@ export function listVariables({ list, filter, ceiling }) {
 }
 
 /**
- * Whether a belief that was changed still belongs on the list, as far as a change can tell: its status and its flag.
- * @param {{status: string, flaggedForReview: boolean}} memory
+ * Whether what was changed still belongs on the list, as far as a change can tell: its status and its flag. A derived
+ * record that is retired is on none.
+ * @param {{status: string, flaggedForReview: boolean, recordKind?: string}} memory
  * @param {View} view
  */
 export function stillListed(memory, view) {
+  if (memory.recordKind && memory.status === 'RETIRED') return false;
   const { statuses = ['ACTIVE', 'PROVISIONAL'], flagged } = listVariables(view);
   if (!(/** @type {string[]} */ (statuses).includes(memory.status))) return false;
   return flagged === undefined || flagged === memory.flaggedForReview;

@@ -1,6 +1,6 @@
 // @ts-check
 /** What the server says in its own terms, said in the words of the catalogue. */
-import { locale, text } from './texts.js';
+import { listText, locale, text } from './texts.js';
 
 /** From which confidence on each word holds, the least sure first. */
 const SURE_FROM = [0, 0.2, 0.4, 0.6, 0.8, 0.95];
@@ -19,6 +19,11 @@ export function confidenceText(from, to = from) {
 /** In words and as a number: “fairly sure (82%)”. @param {number} confidence */
 export function sureText(confidence) {
   return text('sure.value', { words: sureWords(confidence), value: confidenceText(confidence) });
+}
+
+/** Of what kind a belief is, or of what kinds those behind a derived record are. @param {any} memory */
+export function kindsText({ beliefType, beliefTypes = [beliefType] }) {
+  return listText(beliefTypes.map((/** @type {string} */ type) => text(`type.${type}`)));
 }
 
 /** Whether the belief is one that is used now. @param {{status: string}} memory */

@@ -1,19 +1,21 @@
 // @ts-check
 /** What a person says of a belief, brought to the server once: each act has a key of its own, kept over its retries. */
 import { ApiError } from './api.js';
+import { isDerived, itemOf } from './items.js';
 
 /** @typedef {'dismiss' | 'untrue' | 'not_here' | 'delete'} ActKind */
 /**
  * @typedef {object} Act
  * @property {ActKind} kind
  * @property {string} id
+ * @property {boolean} ofDerived whether it is about a derived record
  * @property {string} ceiling
  * @property {string} key the idempotency key
  */
 /**
  * @typedef {object} Outcome
  * @property {Act} act
- * @property {any} [memory] the belief as it stands now, after a review
+ * @property {any} [memory] the belief or derived record as it stands now, after a review
  * @property {ApiError} [error]
  */
 
@@ -21,9 +23,9 @@ const TRIES_MAX = 3;
 const WAIT_MILLISECONDS = 700;
 const WAIT_SECONDS_MAX = 10;
 
-/** A new decision of the person. @param {ActKind} kind @param {string} id @param {string} ceiling @returns {Act} */
-export function newAct(kind, id, ceiling) {
-  return { kind, id, ceiling: ceiling.toUpperCase(), key: freshKey() };
+/** A new decision of the person. @param {ActKind} kind @param {any} memory @param {string} ceiling @returns {Act} */
+export function newAct(kind, memory, ceiling) {
+  return { kind, id: memory.id, ofDerived: isDerived(memory), ceiling: ceiling.toUpperCase(), key: freshKey() };
 }
 
 /**
@@ -72,14 +74,17 @@ export async function carryOutAll(ask, acts, onDone) {
  * @param {(name: string, variables: object) => Promise<any>} ask
  * @param {Act} act
  */
-async function send(ask, { kind, id, ceiling, key }) {
+async function send(ask, { kind, id, ofDerived, ceiling, key }) {
   if (kind === 'delete') {
     await ask('DeleteMemory', { input: { id, ceiling, idempotencyKey: key } });
     return null;
   }
   const outcome = kind.toUpperCase();
-  const data = await ask('ReviewMemory', { input: { id, ceiling, outcome, idempotencyKey: key } });
-  return data.reviewMemory?.memory ?? null;
+  const { reviewMemory: said } = await ask(ofDerived ? 'ReviewDerived' : 'ReviewMemory', {
+    input: { id, ceiling, outcome, idempotencyKey: key },
+  });
+  if (ofDerived) return said?.derivedMemory ? itemOf(said.derivedMemory) : null;
+  return said?.memory ?? null;
 }
 
 /** Whether the same may succeed a little later. @param {ApiError} error */

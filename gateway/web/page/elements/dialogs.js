@@ -3,6 +3,7 @@
 import { pageMoved } from '../aim.js';
 import { html } from '../dom.js';
 import { icon } from '../icons.js';
+import { isDerived } from '../items.js';
 import { text } from '../texts.js';
 
 /**
@@ -12,13 +13,14 @@ import { text } from '../texts.js';
  */
 export function confirmDeletion(memories) {
   const count = memories.length;
+  const of = memories.every(isDerived) ? '_derived' : memories.some(isDerived) ? '_mixed' : '';
   return new Promise((resolve) => {
     const dialog = html(
       'dialog',
       { class: 'dialog narrow', 'aria-labelledby': 'confirm-title', 'aria-describedby': 'confirm-text' },
-      html('h2', { id: 'confirm-title' }, text('confirm.title', { count })),
-      count === 1 ? html('blockquote', {}, html('bdi', { dir: 'auto' }, memories[0].statement)) : null,
-      html('p', { id: 'confirm-text' }, text('confirm.text', { count })),
+      html('h2', { id: 'confirm-title' }, text(`confirm.title${of}`, { count })),
+      count === 1 && memories[0].statement ? html('blockquote', {}, html('bdi', { dir: 'auto' }, memories[0].statement)) : null,
+      html('p', { id: 'confirm-text' }, text(`confirm.text${of}`, { count })),
       html(
         'div',
         { class: 'dialog-actions' },

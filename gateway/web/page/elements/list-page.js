@@ -44,7 +44,7 @@ class ListPage extends HTMLElement {
   /** @param {ListContext} context */
   show(context) {
     this.context = context;
-    const { feed, view, onFilter } = context;
+    const { feed, view, session, onFilter } = context;
     const queue = view.list === 'review';
     setText(this.heading, text(queue ? 'review.title' : 'list.title'));
     setText(this.lead, text(queue ? 'review.lead' : 'list.lead'));
@@ -52,7 +52,8 @@ class ListPage extends HTMLElement {
     const panel = this.#panel(context);
     this.state.show(panel);
     this.list.hidden = feed.items.length === 0;
-    setText(this.count, feed.totalCount && feed.items.length > 0 ? text('list.count', { count: feed.totalCount }) : '');
+    const counted = session.derivedSupported ? 'list.count_items' : 'list.count';
+    setText(this.count, feed.totalCount && feed.items.length > 0 ? text(counted, { count: feed.totalCount }) : '');
     this.list.show(feed.items, (/** @type {any} */ memory) => rowContext(memory, context));
     this.#showFoot(context, panel !== null);
     this.#showSelection(context);

@@ -5,6 +5,7 @@ import { ApiError } from '../api.js';
 import { Corrections } from '../corrections.js';
 import { html } from '../dom.js';
 import { Feed } from '../feed.js';
+import { isDerived, pageQuestion } from '../items.js';
 import { CEILINGS, Session } from '../session.js';
 import { listenToKeys } from '../shortcuts.js';
 import { language, text } from '../texts.js';
@@ -23,7 +24,7 @@ const PHONE = matchMedia('(max-width: 63.99rem)');
 
 class MemoryApp extends HTMLElement {
   session = new Session();
-  feed = new Feed(async (variables, signal) => (await this.session.ask('MemoryList', variables, { signal })).memories);
+  feed = new Feed(pageQuestion(this.session));
   notices = html('notice-bar');
   corrections = new Corrections({
     session: this.session,
@@ -219,6 +220,9 @@ class MemoryApp extends HTMLElement {
     detail.show(view.id, {
       ask: session.ask,
       ceiling: session.ceiling,
+      derivedSupported: session.derivedSupported,
+      evidenceSupported: session.evidenceSupported,
+      isDerived: (/** @type {string} */ id) => isDerived(this.feed.items.find((item) => item.id === id)),
       canWrite: session.canWrite,
       writesUnsupported: session.writesUnsupported,
       isBusy: (/** @type {string} */ id) => corrections.busy.has(id),
@@ -317,8 +321,9 @@ class MemoryApp extends HTMLElement {
     pageMoved();
     void this.#countReviews({ anew: true });
     if (!this.shell) return;
-    if (deleted && this.view.place === 'memory' && this.view.id !== id) {
-      // It may name the belief that is gone, or say the same.
+    const { memory } = this.shell.detail;
+    if ((deleted || isDerived(memory)) && this.view.place === 'memory' && this.view.id !== id) {
+      // It may name the belief that is gone, say the same, or rest on what was changed.
       this.shell.detail.clear();
       this.#showDetail();
     }

@@ -1,12 +1,17 @@
 // @ts-check
-/** One belief with everything that is known of it, in words, and what can be done about it. */
+/** One belief or derived record with everything that is known of it, in words, and what can be done about it. */
 import { ApiError } from '../api.js';
 import { html } from '../dom.js';
 import { icon } from '../icons.js';
+import { isDerived, isShell, readItem, readSources } from '../items.js';
 import { text } from '../texts.js';
-import { isKeptHere, isLive, sureText } from '../wording.js';
+import { isKeptHere, isLive } from '../wording.js';
+import { clauseSections, derivedFacts, derivedHeading } from './derived-detail.js';
+import './evidence-graph.js';
+import { keyFact, meter } from './facts.js';
+import { linkedList } from './linked-items.js';
 import { factSections } from './memory-facts.js';
-import { metaLine, sensitivityBadge } from './memory-row.js';
+import { sensitivityBadge } from './memory-row.js';
 import { reviewActions } from './review-actions.js';
 import { errorState } from './state-panel.js';
 import './validity-timeline.js';
@@ -15,10 +20,13 @@ import './validity-timeline.js';
  * @typedef {object} DetailContext
  * @property {(name: string, variables: object, options: object) => Promise<any>} ask
  * @property {string} ceiling
+ * @property {boolean} derivedSupported
+ * @property {boolean} evidenceSupported
+ * @property {(id: string) => boolean} isDerived whether it is known to be a derived record
  * @property {boolean} canWrite
  * @property {boolean} writesUnsupported
  * @property {(id: string) => boolean} isBusy
- * @property {(id: string) => string} linkTo another belief
+ * @property {(id: string) => string} linkTo another belief or derived record
  * @property {(session: string) => string} sessionLink everything first learned in a session
  * @property {() => void} onClose
  */
@@ -28,6 +36,15 @@ class MemoryDetail extends HTMLElement {
   memory = null;
   id = '';
   abort = new AbortController();
+  evidence = html('evidence-graph');
+  /** What the sources of a derived record say. @type {import('./derived-detail.js').Names} */
+  names = null;
+  clauses = html('div');
+
+  constructor() {
+    super();
+    this.evidence.addEventListener('answered', (/** @type {CustomEvent} */ event) => this.#name(event.detail));
+  }
 
   /** Shows a belief, fetched anew if it is another one. @param {string} id @param {DetailContext} context */
   show(id, context) {
@@ -46,31 +63,35 @@ class MemoryDetail extends HTMLElement {
     this.abort.abort();
     this.id = '';
     this.memory = null;
+    this.#forgetEvidence();
     this.replaceChildren();
   }
 
-  /** Fetches the belief; what is shown of it stays until the answer is there. @param {string} id */
+  /** Fetches it; what is shown of it stays until the answer is there. @param {string} id */
   async load(id = this.id) {
-    const { ask, ceiling } = /** @type {DetailContext} */ (this.context);
+    const { ask, ceiling, derivedSupported, ...context } = /** @type {DetailContext} */ (this.context);
+    const derivedFirst = id === this.id && this.memory ? isDerived(this.memory) : context.isDerived(id);
     this.abort.abort();
     this.abort = new AbortController();
     const { signal } = this.abort;
     if (id !== this.id) {
       this.memory = null;
       this.id = id;
+      this.#forgetEvidence();
       this.#showState({ state: 'loading', title: text('state.loading') });
     }
     try {
-      const { memory } = await ask('MemoryDetail', { id, ceiling: ceiling.toUpperCase() }, { signal });
+      const memory = await readItem(ask, { id, ceiling, derivedSupported, derivedFirst, signal });
       if (signal.aborted) return;
-      if (!memory) throw new ApiError('not_found');
       this.memory = memory;
       this.error = null;
       this.#draw();
+      this.#askEvidence();
     } catch (error) {
       if (signal.aborted) return;
       const known = error instanceof ApiError ? error : new ApiError('failed');
       this.memory = null;
+      this.#forgetEvidence();
       this.error = known;
       this.#showState(errorState(known, () => this.#again()));
     }
@@ -122,25 +143,73 @@ class MemoryDetail extends HTMLElement {
     const scrolled = this.scrollTop;
     const hadFocus = this.contains(document.activeElement);
     this.dataset.testid = 'memory.detail';
-    const timeline = html('validity-timeline');
-    timeline.memory = memory;
-    this.replaceChildren(
-      this.#bar(),
-      html(
-        'article',
-        { class: 'detail-body' },
-        heading(memory),
-        notices(memory),
-        this.#correction(memory, context),
-        linked('detail.conflicts', memory.conflictsWithMemories, context, 'detail.conflicts_help'),
-        linked('detail.superseded_by', memory.supersededByMemory ? [memory.supersededByMemory] : [], context),
-        linked('detail.supersedes', memory.supersedes, context),
-        html('section', { class: 'detail-section' }, html('h3', {}, text('detail.timeline')), timeline),
-        ...factSections(memory, context),
-      ),
-    );
+    const parts = isDerived(memory) ? this.#derivedParts(memory, context) : this.#beliefParts(memory, context);
+    this.replaceChildren(this.#bar(), html('article', { class: 'detail-body' }, parts));
     this.scrollTop = scrolled;
     if (hadFocus) this.focusHeading();
+  }
+
+  /** @param {any} memory @param {DetailContext} context */
+  #beliefParts(memory, context) {
+    const timeline = html('validity-timeline');
+    timeline.memory = memory;
+    return [
+      heading(memory),
+      notices(memory),
+      this.#correction(memory, context),
+      linked('detail.conflicts', memory.conflictsWithMemories, context, 'detail.conflicts_help'),
+      linked('detail.superseded_by', memory.supersededByMemory ? [memory.supersededByMemory] : [], context),
+      linked('detail.supersedes', memory.supersedes, context),
+      html('section', { class: 'detail-section' }, html('h3', {}, text('detail.timeline')), timeline),
+      ...factSections(memory, context),
+    ];
+  }
+
+  /** @param {any} record @param {DetailContext} context */
+  #derivedParts(record, context) {
+    const head = [derivedHeading(record), notices(record), this.#correction(record, context)];
+    if (isShell(record)) return [...head, ...derivedFacts(record)];
+    this.#drawClauses();
+    return [...head, this.clauses, context.evidenceSupported ? this.evidence : null, ...derivedFacts(record)];
+  }
+
+  #drawClauses() {
+    this.clauses.replaceChildren(...clauseSections(this.memory, this.names, /** @type {DetailContext} */ (this.context)));
+  }
+
+  /** Asks what a derived record rests on: as a graph, where that is served. */
+  #askEvidence() {
+    const { memory } = this;
+    const { ask, ceiling, linkTo, evidenceSupported } = /** @type {DetailContext} */ (this.context);
+    if (!isDerived(memory) || isShell(memory)) this.#forgetEvidence();
+    else if (evidenceSupported) this.evidence.show({ id: memory.id, ask, ceiling, linkTo });
+    else void this.#askSources();
+  }
+
+  async #askSources() {
+    const { signal } = this.abort;
+    const { ask, ceiling } = /** @type {DetailContext} */ (this.context);
+    try {
+      const names = await readSources(ask, { ids: this.memory.sourceIds, ceiling, signal });
+      if (!signal.aborted) this.#name(names);
+    } catch {
+      // Without their words the sources are links by number, which lead to them as well.
+    }
+  }
+
+  /** Takes what the sources say; where the graph could not tell, each is asked. @param {Map<string, any> | null} names */
+  #name(names) {
+    if (names === null) void this.#askSources();
+    else {
+      this.names = names;
+      this.#drawClauses();
+    }
+  }
+
+  #forgetEvidence() {
+    this.names = null;
+    this.evidence.forget();
+    this.clauses.replaceChildren();
   }
 
   /** @param {any} memory @param {DetailContext} context */
@@ -180,23 +249,12 @@ function heading(memory) {
   );
 }
 
-/** @param {string} key @param {any} value */
-function keyFact(key, value) {
-  return html('div', {}, html('dt', {}, text(key)), html('dd', {}, value));
-}
-
-/** @param {number} confidence */
-function meter(confidence) {
-  const fill = html('span', { class: 'meter-fill' });
-  fill.style.setProperty('inline-size', `${Math.round(confidence * 100)}%`);
-  return [html('span', {}, sureText(confidence)), html('span', { class: 'meter', 'aria-hidden': 'true' }, fill)];
-}
-
 /** @param {any} memory */
 function notices(memory) {
   if (!memory.flaggedForReview) return null;
   const kept = isKeptHere(memory);
-  const [title, words] = kept ? ['detail.kept_here', 'detail.kept_here_help'] : ['detail.flagged', 'detail.flagged_help'];
+  const flagged = isDerived(memory) ? `derived.flagged_help.${isShell(memory) ? 'gone' : memory.recordKind}` : 'detail.flagged_help';
+  const [title, words] = kept ? ['detail.kept_here', 'detail.kept_here_help'] : ['detail.flagged', flagged];
   return html(
     'div',
     { class: `detail-notice ${kept ? 'kept' : 'flagged'}` },
@@ -213,18 +271,7 @@ function linked(title, memories, context, help) {
     { class: 'detail-section' },
     html('h3', {}, text(title)),
     help ? html('p', { class: 'help' }, text(help)) : null,
-    html(
-      'ul',
-      { class: 'linked' },
-      memories.map((memory) =>
-        html(
-          'li',
-          { class: 'linked-memory' },
-          html('a', { href: context.linkTo(memory.id) }, html('bdi', { dir: 'auto' }, memory.statement)),
-          metaLine(memory),
-        ),
-      ),
-    ),
+    linkedList(memories, context),
   );
 }
 

@@ -2,6 +2,7 @@
 /** The sections of facts below a belief: where it comes from, what it means, and what only an engineer asks for. */
 import { html } from '../dom.js';
 import { dayText, listText, momentText, numberText, text } from '../texts.js';
+import { fact, moment, section } from './facts.js';
 
 /** @typedef {import('./memory-detail.js').DetailContext} DetailContext */
 
@@ -47,8 +48,6 @@ function meaning(memory) {
 
 /** @param {any} memory */
 function technical(memory) {
-  /** @param {string} key @param {string | null} moment */
-  const moment = (key, moment) => (moment ? fact(key, html('time', { datetime: moment }, momentText(moment))) : null);
   return html(
     'details',
     { class: 'detail-section technical' },
@@ -69,16 +68,6 @@ function technical(memory) {
       moment('timeline.updated', memory.updatedAt),
     ),
   );
-}
-
-/** @param {string} title @param {any[]} facts */
-function section(title, facts) {
-  return html('section', { class: 'detail-section' }, html('h3', {}, text(title)), html('dl', { class: 'facts' }, facts));
-}
-
-/** @param {string} key @param {any} value */
-function fact(key, value) {
-  return html('div', {}, html('dt', {}, text(key)), html('dd', {}, value));
 }
 
 /** @param {string} words */

@@ -1,11 +1,12 @@
 // @ts-check
-/** One belief of the list: the statement first and largest, then whom it is about and of what kind, then how it stands. */
+/** One item of the list: the statement first and largest, then whom it is about and of what kinds, then how it stands. */
 import { html } from '../dom.js';
 import { icon } from '../icons.js';
-import { text } from '../texts.js';
-import { isKeptHere } from '../wording.js';
-import { reviewActions } from './review-actions.js';
+import { isDerived } from '../items.js';
 import { addSwipe } from '../swipe.js';
+import { text } from '../texts.js';
+import { isKeptHere, kindsText } from '../wording.js';
+import { reviewActions } from './review-actions.js';
 
 /**
  * @typedef {object} RowContext
@@ -44,7 +45,7 @@ class MemoryRow extends HTMLElement {
     this.shownAs = shownAs;
     this.dataset.testid = `memory.row.${memory.id}`;
     this.dataset.canWrite = String(context.canWrite);
-    this.className = ['row', context.selected && 'selected', context.open && 'open', context.busy && 'busy'].filter(Boolean).join(' ');
+    this.className = ['row', isDerived(memory) && 'derived', context.selected && 'selected', context.open && 'open', context.busy && 'busy'].filter(Boolean).join(' ');
     this.replaceChildren(
       ...(context.canWrite ? [swipeSign('right'), swipeSign('left')] : []),
       html(
@@ -103,16 +104,24 @@ function statementLink(memory, context) {
   );
 }
 
-/** Whom it is about, of what kind, how private, and where it stands if that is not as usual. @param {any} memory */
+/** Whom it is about, of what kinds, how private, and where it stands if that is not as usual. @param {any} memory */
 export function metaLine(memory) {
   return html(
     'p',
     { class: 'row-meta' },
     html('bdi', { dir: 'auto', class: 'subject' }, memory.subject),
-    html('span', { class: 'kind' }, text(`type.${memory.beliefType}`)),
+    html('span', { class: 'kind' }, kindsText(memory)),
+    isDerived(memory) ? derivedChip(memory) : null,
     sensitivityBadge(memory.sensitivity),
     memory.status === 'ACTIVE' ? null : html('span', { class: 'tag' }, text(`status.${memory.status}`)),
   );
+}
+
+/** What kind of derived record it is, and how much it rests on. @param {any} record */
+export function derivedChip({ recordKind, sourceIds }) {
+  const kind = recordKind.toLowerCase();
+  const words = [text(`derived.kind.${recordKind}`), text('derived.sources_count', { count: sourceIds.length })];
+  return html('span', { class: `derived-chip ${kind}`, testid: 'derived.chip' }, icon(kind), words.join(' · '));
 }
 
 /** @param {string} sensitivity */

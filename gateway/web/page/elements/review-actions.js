@@ -2,6 +2,7 @@
 /** What a person can say of a belief, as buttons with what each means. */
 import { html } from '../dom.js';
 import { icon } from '../icons.js';
+import { isDerived } from '../items.js';
 import { text } from '../texts.js';
 import { isLive } from '../wording.js';
 
@@ -33,6 +34,7 @@ export function offeredActs(memory) {
  * @returns {HTMLElement}
  */
 export function reviewActions({ memory, busy, compact = false, onAct }) {
+  const help = (/** @type {ActKind} */ kind) => text(`act.${kind}_help${isDerived(memory) ? '_derived' : ''}`);
   const buttons = offeredActs(memory).map((kind) =>
     html(
       'button',
@@ -41,7 +43,7 @@ export function reviewActions({ memory, busy, compact = false, onAct }) {
         class: `act ${kind}`,
         testid: `review.${kind}`,
         'aria-disabled': busy ? 'true' : null,
-        title: compact ? text(`act.${kind}_help`) : null,
+        title: compact ? help(kind) : null,
         onclick: () => busy || onAct(kind),
       },
       icon(ICONS[kind]),
@@ -49,7 +51,7 @@ export function reviewActions({ memory, busy, compact = false, onAct }) {
         'span',
         {},
         html('span', { class: 'act-name' }, text(`act.${kind}`)),
-        compact ? null : html('small', {}, text(`act.${kind}_help`)),
+        compact ? null : html('small', {}, help(kind)),
       ),
     ),
   );

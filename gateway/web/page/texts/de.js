@@ -1,6 +1,8 @@
 // @ts-check
 /** Deutsch. */
+import derived from './derived/de.js';
 export default {
+  ...derived,
   'app.name': 'Annahmen',
   'app.title': 'Was über dich angenommen wird',
   'app.navigation': 'Bereiche',
@@ -29,7 +31,7 @@ export default {
   'nav.review': 'Zu prüfen',
   'nav.overview': 'Überblick',
   'nav.settings': 'Einstellungen',
-  'nav.review_count': { one: '{count} wartet auf dich', other: '{count} warten auf dich' },
+  'nav.review_count': { one: '{count} Annahme wartet auf dich', other: '{count} Annahmen warten auf dich' },
 
   'ceiling.label': 'Sichtbar bis',
   'ceiling.help': 'Was privater ist, bleibt auf diesem Bildschirm verborgen.',
@@ -323,7 +325,7 @@ export default {
   'overview.lead': 'Was jetzt über dich angenommen wird, gezählt. Wähle einen Teil, um die Annahmen dahinter zu sehen.',
   'overview.total': { one: 'Annahme gilt jetzt', other: 'Annahmen gelten jetzt' },
   'overview.review': { one: 'wartet auf deine Prüfung', other: 'warten auf deine Prüfung' },
-  'overview.review_none': 'Nichts wartet auf deine Prüfung',
+  'overview.review_none': 'Keine Annahme wartet auf deine Prüfung',
   'overview.by_type': 'Nach Art',
   'overview.by_type_help': 'Welche Art von Dingen angenommen wird.',
   'overview.by_sensitivity': 'Nach Privatheit',

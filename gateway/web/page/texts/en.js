@@ -1,6 +1,9 @@
 // @ts-check
 /** English: the catalogue that the others are compared with. */
+import derived from './derived/en.js';
+
 export default {
+  ...derived,
   'app.name': 'Beliefs',
   'app.title': 'What is believed about you',
   'app.navigation': 'Sections',
@@ -27,7 +30,7 @@ export default {
   'nav.review': 'Needs review',
   'nav.overview': 'Overview',
   'nav.settings': 'Settings',
-  'nav.review_count': { one: '{count} waits for you', other: '{count} wait for you' },
+  'nav.review_count': { one: '{count} belief waits for you', other: '{count} beliefs wait for you' },
 
   'ceiling.label': 'Showing up to',
   'ceiling.help': 'Anything more private is hidden on this screen.',
@@ -295,7 +298,7 @@ export default {
   'overview.lead': 'What is believed about you now, counted. Choose any part to see the beliefs behind it.',
   'overview.total': { one: 'belief held now', other: 'beliefs held now' },
   'overview.review': { one: 'waits for your review', other: 'wait for your review' },
-  'overview.review_none': 'Nothing waits for your review',
+  'overview.review_none': 'No belief waits for your review',
   'overview.by_type': 'By kind',
   'overview.by_type_help': 'What sort of thing is believed.',
   'overview.by_sensitivity': 'By privacy',

@@ -1,6 +1,9 @@
 // @ts-check
 /** Español. */
+import derived from './derived/es.js';
+
 export default {
+  ...derived,
   'app.name': 'Creencias',
   'app.title': 'Lo que se cree sobre ti',
   'app.navigation': 'Secciones',
@@ -28,7 +31,7 @@ export default {
   'nav.review': 'Por revisar',
   'nav.overview': 'Resumen',
   'nav.settings': 'Ajustes',
-  'nav.review_count': { one: '{count} te espera', other: '{count} te esperan' },
+  'nav.review_count': { one: '{count} creencia te espera', other: '{count} creencias te esperan' },
 
   'ceiling.label': 'Se muestra hasta',
   'ceiling.help': 'Lo que sea más privado queda oculto en esta pantalla.',
@@ -317,7 +320,7 @@ export default {
   'overview.lead': 'Lo que se cree ahora sobre ti, contado. Elige cualquier parte para ver las creencias que hay detrás.',
   'overview.total': { one: 'creencia vigente', other: 'creencias vigentes' },
   'overview.review': { one: 'espera tu revisión', other: 'esperan tu revisión' },
-  'overview.review_none': 'Nada espera tu revisión',
+  'overview.review_none': 'Ninguna creencia espera tu revisión',
   'overview.by_type': 'Por clase',
   'overview.by_type_help': 'Qué tipo de cosas se creen.',
   'overview.by_sensitivity': 'Por privacidad',

@@ -78,6 +78,13 @@ def options() -> Iterator[tuple[tuple[str, ...], Any]]:
         (("journal", "--tenant", "\udcff"), "Invalid value for '--tenant': must be UTF-8"),
         (("token", "list", "--principal", "\udcff"), "Invalid value for '--principal': must be UTF-8"),
         (("export", "--tenant", "\udcff"), "Invalid value for '--tenant': must be UTF-8"),
+        (("derive", "--tenant", "acme"), "say either --principal or --all"),
+        (("derive", *WHOSE, "--all"), "say either --principal or --all"),
+        (("derive", "--tenant", "acme", "--all", "--file", "x"), "--file needs --principal"),
+        (("derive", *WHOSE, "--file", ""), "Invalid value for '--file': must not be empty"),
+        (("derive", *WHOSE, "--file", "/nowhere"), "/nowhere can't be read"),
+        (("derive", "--tenant", "", "--principal", "ada"), "--tenant must have 1 to 256 characters"),
+        (("import", "/nowhere", "--derive"), "--derive needs --format locomo"),
         (("upgrade",), "say either --old-binaries or --confirm"),
     ],
 )

@@ -26,6 +26,7 @@ from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope
 from store.inmemory.store import InMemoryStore
+from store.ports.derived import DerivedReads
 from store.ports.errors import StoreUnavailable
 from store.ports.memories import EncodedPage, MemoryBrowseQuery, MemoryBrowseResult, MemoryReads
 from store.ports.store import Result, Snapshot, StoreFact, Transaction
@@ -43,25 +44,32 @@ class CountedReads:
         self._store = store
 
     def __getattr__(self, name: str) -> object:
-        self._note(name)
+        self._store.note(name)
         return getattr(self._reads, name)
 
     async def browse(self, query: MemoryBrowseQuery) -> MemoryBrowseResult:
         """One page, whose query is kept."""
-        self._note("browse")
+        self._store.note("browse")
         self._store.browsed.append(query)
         return await self._reads.browse(query)
 
     async def browse_encoded(self, query: MemoryBrowseQuery, shape: RowShape) -> EncodedPage:
         """One page, counted as the other form of it is."""
-        self._note("browse")
+        self._store.note("browse")
         self._store.browsed.append(query)
         return await self._reads.browse_encoded(query, shape)
 
-    def _note(self, name: str) -> None:
-        if name == self._store.failing:
-            raise self._store.failure
-        self._store.reads[name] += 1
+
+class CountedDerivedReads:
+    """The reads of derived records, each counted under its name behind `derived.`."""
+
+    def __init__(self, reads: DerivedReads, store: "ObservedStore") -> None:
+        self._reads = reads
+        self._store = store
+
+    def __getattr__(self, name: str) -> object:
+        self._store.note(f"derived.{name}")
+        return getattr(self._reads, name)
 
 
 class ObservedStore(InMemoryStore):
@@ -86,9 +94,19 @@ class ObservedStore(InMemoryStore):
             self.open_snapshots += 1
             try:
                 # Every attribute but the reads is the adapter's own.
-                yield replace(snapshot, memories=CountedReads(snapshot.memories, self))  # type: ignore[type-var]
+                yield replace(
+                    snapshot,  # type: ignore[type-var]
+                    memories=CountedReads(snapshot.memories, self),
+                    derived=CountedDerivedReads(snapshot.derived, self),
+                )
             finally:
                 self.open_snapshots -= 1
+
+    def note(self, name: str) -> None:
+        """Count one read, or fail."""
+        if name == self.failing:
+            raise self.failure
+        self.reads[name] += 1
 
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         """A transaction, which must find no snapshot open: each would hold a connection."""
@@ -143,6 +161,7 @@ async def deployment(
     trusted: TrustedDocuments = NO_TRUSTED_DOCUMENTS,
     count_document: CountDocument = lambda _: None,
     policy: Policy = DEFAULT_POLICY,
+    derived: bool = False,
 ) -> AsyncIterator[Client]:
     """A client of a gateway that holds these beliefs, with a full token of the owner that factories make."""
     store = ObservedStore()
@@ -156,7 +175,7 @@ async def deployment(
     # A store of their own, so that the store of beliefs alone is counted and fails.
     tokens = TokenService(InMemoryStore(), clock=lambda: factories.NOW, new_id=factories.identifier)
     environment = Environment(keyring=KEYRING, clock=lambda: factories.NOW)
-    memories = PublicMemoryService(store, environment) if memory else None
+    memories = PublicMemoryService(store, environment, derived=derived) if memory else None
     routes = graphql_routes(
         memories=memories,
         admission=Admission(tokens, policy.rate_limits),
@@ -164,6 +183,7 @@ async def deployment(
         trusted=trusted,
         count_document=count_document,
         introspection=policy.introspection,
+        derived=derived,
     )
     app = Starlette(routes=routes, middleware=[Middleware(PresenceMiddleware, deadlines=Deadlines())])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:

@@ -10,6 +10,7 @@ from gateway.graphql.schema import build_schema as build_own_schema
 from gateway.graphql.validation import check_document, select_operation
 from gateway.service.costs import (
     COUNT,
+    DERIVED_SHOWN,
     MEMORY,
     MEMORY_SHOWN,
     OVERVIEW,
@@ -18,10 +19,11 @@ from gateway.service.costs import (
     WRITE,
 )
 from gateway.service.memory_requests import PAGE_LIMIT_DEFAULT
+from gateway.views.derived import DerivedContentView, DerivedSourceView, DerivedView
 from gateway.views.memories import MemoryView
 from tests.unit.gateway.graphql.clients import Client
 
-SCHEMA = build_own_schema(memory=True)._schema
+SCHEMA = build_own_schema(memory=True, derived=True)._schema
 PRICING = Pricing(SCHEMA)
 ALL = " ".join(to_camel(name) for name in MemoryView.model_fields)
 LINKS = ("conflictsWithMemories", "supersededByMemory", "supersedes")
@@ -99,6 +101,60 @@ def test_searching_text_costs_more_than_a_page_and_blank_text_is_no_search() -> 
     assert page_price(50) + TEXT_SEARCH == price(page("text: $t", declared="($t: String)"), {"t": "boat"})
 
 
+def items(selection: str, arguments: str = "first: 10") -> str:
+    return f"{{ memoryItems(ceiling: PUBLIC {arguments}) {{ {selection} }} }}"
+
+
+def items_price(size: int, values: int) -> int:
+    """What a page of beliefs costs, and once more its statement and its rows."""
+    return page_price(size, values) + STATEMENT + size * MEMORY
+
+
+def test_a_page_of_all_items_costs_its_second_statement_too() -> None:
+    assert items_price(10, 1) == price(items("nodes { id }"))
+    assert items_price(10, 3) == price(items("edges { cursor node { id } }"))
+    assert items_price(50, 1) + 2 * TEXT_SEARCH == price(items("nodes { id }", 'text: "boat"'))
+    assert 1 + 2 * (STATEMENT + 10 * MEMORY) + 1 + 2 * COUNT == price(items("totalCount"))
+    assert price(items("totalCount")) + 4 * TEXT_SEARCH == price(items("totalCount", 'first: 10, text: "boat"'))
+
+
+FRAGMENTS = {
+    "F": "on Memory { supersedes { id } }",
+    "G": "on DerivedMemory { sources { id } }",
+    "H": "on MemoryItem { ... on DerivedMemory { revision recordKind } ... on Memory { subject } }",
+    "I": "on MemoryItem { ... on DerivedMemory { revision } ... on Memory { subject statement } }",
+}
+
+
+@pytest.mark.parametrize(
+    ("selection", "values"),
+    [
+        ("id ... on Memory { subject statement }", 3),
+        ("id ... on Memory { subject } ... on DerivedMemory { revision recordKind }", 3),
+        ("id ... on Memory { subject statement } ... on DerivedMemory { revision }", 3),
+        ("... on Memory { ... on MemoryItem { id ... on DerivedMemory { revision } } }", 1),
+        ("... on MemoryItem { ...F } ...G", 1 + 16 * (MEMORY + 1)),
+        ("...H", 2),
+        ("...I", 2),
+        ("... @skip(if: true) { id } __typename", 1),
+    ],
+)
+def test_an_item_costs_as_much_as_the_dearer_kind_of_record(selection: str, values: int) -> None:
+    fragments = [f"fragment {name} {text}" for name, text in FRAGMENTS.items() if f"...{name}" in selection]
+    assert items_price(10, values) == price(" ".join([items(f"nodes {{ {selection} }}"), *fragments]))
+
+
+def test_a_derived_record_with_all_its_values_costs_what_rest_is_charged_for() -> None:
+    said = " ".join(to_camel(name) for name in DerivedContentView.model_fields if name != "clauses")
+    sources = " ".join(DerivedSourceView.model_fields)
+    plain = " ".join(to_camel(name) for name in DerivedView.model_fields if name not in {"content", "sources"})
+    everything = f"{plain} content {{ {said} clauses {{ text sourceIds }} }} sources {{ {sources} }}"
+
+    assert 1 + STATEMENT + DERIVED_SHOWN == price(f'{{ derivedMemory(id: "x", ceiling: PUBLIC) {{ {everything} }} }}')
+    page = items(f"nodes {{ ... on DerivedMemory {{ {everything} }} ... on Memory {{ {ALL} }} }}".replace("status", ""))
+    assert items_price(10, DERIVED_SHOWN - MEMORY - 1) == price(page)
+
+
 def test_counts_the_overview_and_writes_have_their_price() -> None:
     only_count = 1 + STATEMENT + 50 * MEMORY + 1 + COUNT
     assert only_count == price(page(selection="totalCount"))
@@ -139,6 +195,11 @@ def test_a_page_of_200_with_all_values_and_all_links_is_let_in_and_several_are_n
     with pytest.raises(LimitExceeded, match=f"the limit on cost: it has 1674112, the maximum is {COST_MAX}") as caught:
         check(f"{twice} fragment F on Memory {{ {ALL} {links} }}")
     assert "cost" == caught.value.limit
+
+
+def test_a_page_of_200_items_with_all_values_and_all_links_is_let_in() -> None:
+    links = " ".join(f"{name} {{ {ALL} }}" for name in LINKS)
+    assert COST_MAX * 0.9 < check(items(f"nodes {{ ... on Memory {{ {ALL} {links} }} }}", "first: 200")) <= COST_MAX
 
 
 def test_introspection_is_free_within_a_bound_of_its_own() -> None:

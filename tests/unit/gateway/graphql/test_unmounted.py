@@ -5,11 +5,13 @@ from graphql import parse
 
 from gateway.graphql.documents import Documents, TrustedDocuments, UnmountedManifest, hash_of
 from gateway.graphql.errors import DocumentError, SurfaceOff
-from gateway.graphql.schema import build_schema
+from gateway.graphql.schema import build_schema, root_fields
 from gateway.graphql.unmounted import UnmountedFields
+from gateway.http.exchanges import DERIVED_SURFACE, MEMORY_SURFACE
 
 SERVED = build_schema(memory=False)._schema
-UNMOUNTED = UnmountedFields(SERVED, build_schema(memory=True)._schema)
+FIELDS = {surface: root_fields(surface) for surface in (MEMORY_SURFACE, DERIVED_SURFACE)}
+UNMOUNTED = UnmountedFields(FIELDS)
 PAGE = "memories(ceiling: PUBLIC) { nodes { id } }"
 
 
@@ -27,7 +29,20 @@ PAGE = "memories(ceiling: PUBLIC) { nodes { id } }"
     ],
 )
 def test_a_document_that_asks_for_the_surface_is_recognised(text: str) -> None:
-    assert UNMOUNTED.are_asked_for(parse(text))
+    assert MEMORY_SURFACE == UNMOUNTED.surface_of(parse(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ memoryItems(ceiling: PUBLIC) { nodes { id } } }",
+        "{ it: derivedMemory(id: 1, ceiling: PUBLIC) { id } }",
+        "{ viewer { scopes } ...a } fragment a on Query { memoryItems }",
+    ],
+)
+def test_a_surface_is_told_from_another(text: str) -> None:
+    assert DERIVED_SURFACE == UNMOUNTED.surface_of(parse(text))
+    assert UnmountedFields({MEMORY_SURFACE: FIELDS[MEMORY_SURFACE]}).surface_of(parse(text)) is None
 
 
 @pytest.mark.parametrize(
@@ -44,17 +59,23 @@ def test_a_document_that_asks_for_the_surface_is_recognised(text: str) -> None:
     ],
 )
 def test_any_other_document_is_not(text: str) -> None:
-    assert not UNMOUNTED.are_asked_for(parse(text))
+    assert UNMOUNTED.surface_of(parse(text)) is None
 
 
 @pytest.mark.parametrize("introspection", [True, False])
-def test_the_caller_is_told_what_is_told_of_any_field_that_is_not_known(introspection: bool) -> None:
+@pytest.mark.parametrize(
+    ("page", "surface"), [(PAGE, MEMORY_SURFACE), (PAGE.replace("memories", "memoryItems"), DERIVED_SURFACE)]
+)
+def test_the_caller_is_told_what_is_told_of_any_field_that_is_not_known(
+    introspection: bool, page: str, surface: str
+) -> None:
     plain = Documents(SERVED, introspection=introspection)
     documents = Documents(SERVED, introspection=introspection, unmounted=UNMOUNTED)
     with pytest.raises(DocumentError) as expected:
-        plain.find(query=f"{{ {PAGE} }}", identifier=None)
+        plain.find(query=f"{{ {page} }}", identifier=None)
     with pytest.raises(SurfaceOff) as refusal:
-        documents.find(query=f"{{ {PAGE} }}", identifier=None)
+        documents.find(query=f"{{ {page} }}", identifier=None)
+    assert surface == refusal.value.surface
     assert (expected.value.message, expected.value.label) == (refusal.value.message, refusal.value.label)
     assert expected.value.locations == refusal.value.locations
     with pytest.raises(DocumentError) as other:
@@ -66,4 +87,4 @@ def test_a_trusted_document_for_it_is_named() -> None:
     text = f"{{ {PAGE} }}"
     with pytest.raises(UnmountedManifest) as refusal:
         Documents(SERVED, TrustedDocuments({hash_of(text): text}), unmounted=UNMOUNTED)
-    assert hash_of(text) == refusal.value.document
+    assert (hash_of(text), MEMORY_SURFACE) == (refusal.value.document, refusal.value.surface)

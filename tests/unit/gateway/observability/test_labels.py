@@ -41,7 +41,7 @@ CLOSED: Mapping[tuple[str, str], set[str]] = {
     ("pages", "kind"): {"first", "continued"},
     ("text_queries", "lexemes"): {"some", "none"},
     ("cursor_rejections", "reason"): {"malformed", "out_of_range"},
-    ("not_mounted_requests", "surface"): {"memory"},
+    ("not_mounted_requests", "surface"): {"memory", "derived", "evidence"},
     ("http_exchange_seconds", "route"): ROUTES | {NO_ROUTE},
     ("http_exchange_seconds", "method"): {*METHODS, OTHER_METHOD},
     ("http_exchange_seconds", "status"): set(map(str, range(100, 600))),

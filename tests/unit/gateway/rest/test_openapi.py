@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from pydantic import BaseModel
 
 from gateway.http.errors import STATUSES
-from gateway.rest.examples import MEMORY, PAGE
+from gateway.rest.examples import DERIVED, ITEM_PAGE, MEMORY, PAGE
 from gateway.rest.openapi import openapi_document
-from gateway.rest.operations import MEMORY_OPERATIONS, Operation
-from gateway.rest.pages import ErrorEnvelope, Page
+from gateway.rest.operations import MEMORY_OPERATIONS, MEMORY_OPERATIONS_WITH_DERIVED, Operation
+from gateway.rest.pages import ErrorEnvelope, ItemPage, MemoryItem, Page
 from gateway.service.errors import ErrorCode
+from gateway.views.derived import DerivedContentView, DerivedView
 from gateway.views.memories import MemoryView
 from store.domain.vocabulary import MemoryStatus, Sensitivity
 
@@ -21,6 +23,11 @@ Document = dict[str, Any]  # Any: JSON
 @pytest.fixture
 def document() -> Document:
     return openapi_document(memory=True, version="1.2.3")
+
+
+@pytest.fixture
+def document_with_derived() -> Document:
+    return openapi_document(memory=True, derived=True, version="1.2.3")
 
 
 def described(document: Document, operation: Operation) -> Document:
@@ -40,21 +47,60 @@ def examples(node: object) -> list[object]:
     return [value for child in node for value in examples(child)] if isinstance(node, list) else []
 
 
-@pytest.mark.parametrize("memory", [True, False])
-def test_the_document_is_valid_and_plain_json(memory: bool) -> None:
-    document = openapi_document(memory=memory, version="1.2.3")
+@pytest.mark.parametrize(("memory", "derived"), [(True, True), (True, False), (False, False), (False, True)])
+def test_the_document_is_valid_and_plain_json(memory: bool, derived: bool) -> None:
+    document = openapi_document(memory=memory, derived=derived, version="1.2.3")
 
     OpenAPIV31SpecValidator(document).validate()
     assert "1.2.3" == document["info"]["version"]
     assert document == json.loads(json.dumps(document))
 
 
-def test_nothing_of_the_memory_surface_appears_without_it() -> None:
-    document = openapi_document(memory=False, version="1.2.3")
+@pytest.mark.parametrize("derived", [True, False])
+def test_nothing_of_the_memory_surface_appears_without_it(derived: bool) -> None:
+    document = openapi_document(memory=False, derived=derived, version="1.2.3")
 
     assert {"/livez", "/readyz", "/openapi.json"} == set(document["paths"])
     assert "memor" not in json.dumps(document["paths"]).lower()
     assert {"ErrorCode", "Error", "ErrorEnvelope", "Health"} == set(document["components"]["schemas"])
+
+
+def test_nothing_of_derived_records_appears_without_them(document: Document) -> None:
+    assert not [name for name in document["components"]["schemas"] if "Derived" in name or "Item" in name]
+    assert "oneOf" not in json.dumps(document)
+
+
+def test_with_derived_records_whatever_shows_a_belief_may_show_one_of_them(document_with_derived: Document) -> None:
+    schemas = document_with_derived["components"]["schemas"]
+    both = [{"$ref": f"#/components/schemas/{name}"} for name in ("MemoryView", "DerivedView")]
+    assert both == schemas["MemoryItem"]["oneOf"] == schemas["ItemPage"]["properties"]["items"]["items"]["oneOf"]
+    shown = {
+        operation["operationId"]: operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
+        for path in document_with_derived["paths"].values()
+        for operation in path.values()
+        if "memories" in operation["tags"] and "200" in operation["responses"]
+    }
+    item = "#/components/schemas/MemoryItem"
+    assert {"browseMemories": "#/components/schemas/ItemPage", "readMemory": item, "reviewMemory": item} == shown
+    views: dict[str, type[BaseModel]] = {"DerivedView": DerivedView, "DerivedContentView": DerivedContentView}
+    for name, view in views.items():
+        assert set(view.model_fields) == set(schemas[name]["properties"]) == set(schemas[name]["required"])
+        assert not schemas[name]["additionalProperties"]
+    [derived] = [
+        parameter["schema"]
+        for parameter in document_with_derived["paths"]["/v1/memories"]["get"]["parameters"]
+        if parameter["name"] == "include_derived"
+    ]
+    assert {"type": "boolean", "default": False} == derived
+
+
+def test_with_derived_records_nothing_else_changes(document: Document, document_with_derived: Document) -> None:
+    assert list(document["paths"]) == list(document_with_derived["paths"])
+    for kept in document["components"]["schemas"].keys() - {"Page_MemoryView_"}:
+        assert document["components"]["schemas"][kept] == document_with_derived["components"]["schemas"][kept]
+    for plain, other in zip(MEMORY_OPERATIONS, MEMORY_OPERATIONS_WITH_DERIVED, strict=True):
+        assert (plain.id, plain.method, plain.path, plain.scope) == (other.id, other.method, other.path, other.scope)
+        assert [each.name for each in plain.parameters] == [each.name for each in other.parameters]
 
 
 @pytest.mark.parametrize("operation", MEMORY_OPERATIONS, ids=lambda operation: operation.id)
@@ -103,9 +149,15 @@ def test_the_schema_of_a_belief_is_the_view(document: Document) -> None:
     assert all("description" in field or "$ref" in field for field in schema["properties"].values())
 
 
-def test_every_response_shows_an_example_of_its_kind(document: Document) -> None:
+@pytest.mark.parametrize("name", ["document", "document_with_derived"])
+def test_every_response_shows_an_example_of_its_kind(request: pytest.FixtureRequest, name: str) -> None:
+    document: Document = request.getfixturevalue(name)
     MemoryView.model_validate(MEMORY)
+    DerivedView.model_validate(DERIVED)
     Page[MemoryView].model_validate(PAGE)
+    for items in (PAGE, ITEM_PAGE):
+        assert items == json.loads(ItemPage.model_validate(items).model_dump_json())
+    assert isinstance(MemoryItem.model_validate(DERIVED).root, DerivedView)
     for path in document["paths"].values():
         for operation in path.values():
             for status, response in operation["responses"].items():

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
-from gateway.rest.operations import BROWSE, READ
+from gateway.rest.operations import BROWSE, BROWSE_WITH_DERIVED, READ
 from gateway.rest.parameters import (
     decoded,
     parse_idempotency_key,
+    parse_include_derived,
     parse_outcome,
     parse_paging,
     parse_query,
@@ -21,6 +22,7 @@ from store.domain.vocabulary import BeliefType, MemoryStatus, ReviewOutcome, Sen
 def parse_browse(query: bytes) -> None:
     """Take a query string of the list apart, to its types."""
     values = parse_query(query, BROWSE.parameters)
+    parse_include_derived(values, served=False)
     parse_selection(values)
     parse_paging(values)
 
@@ -120,6 +122,18 @@ def test_derived_records_cannot_be_asked_for() -> None:
         b"ceiling=public&include_derived=true"
     )
     assert "include_derived must be true or false" == refusal(b"ceiling=public&include_derived=yes")
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [(b"", False), (b"&include_derived=false", False), (b"&include_derived=true", True)],
+)
+def test_derived_records_can_be_asked_for_where_they_are_served(query: bytes, meant: bool) -> None:
+    values = parse_query(b"ceiling=public" + query, BROWSE_WITH_DERIVED.parameters)
+
+    assert meant is parse_include_derived(values, served=True)
+    with pytest.raises(MalformedRequest, match="include_derived must be true or false"):
+        parse_include_derived({"include_derived": ["yes"]}, served=True)
 
 
 def test_the_first_failure_in_the_documented_order_is_told() -> None:
