@@ -13,7 +13,7 @@ from strawberry.types.enum import StrawberryEnumDefinition
 
 from gateway.views.evidence import EvidenceRecordKind, EvidenceRelation
 from store.domain.ancestry import EvidenceRootStatus, EvidenceStopReason
-from store.domain.derived import DerivedStatus, RecordKind
+from store.domain.derived import RecordKind
 from store.domain.vocabulary import (
     AccessScope,
     Authority,
@@ -130,13 +130,6 @@ _DESCRIPTIONS: Mapping[type[StrEnum], tuple[str, Mapping[StrEnum, str]]] = {
         {
             RecordKind.SUMMARY: "It says again what several beliefs say, in their words.",
             RecordKind.HYPOTHESIS: "It supposes something that several beliefs point to.",
-        },
-    ),
-    DerivedStatus: (
-        "Whether a derived record stands.",
-        {
-            DerivedStatus.ACTIVE: "It stands.",
-            DerivedStatus.RETIRED: "It was withdrawn, and nothing of what it said is left.",
         },
     ),
     EvidenceRecordKind: (

@@ -8,8 +8,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.views.memories import WireTime
-from store.domain.derived import DerivedContent, DerivedRecord, DerivedStatus, RecordKind
-from store.domain.vocabulary import Authority, BeliefType, Portability, Sensitivity
+from store.domain.derived import DerivedContent, DerivedRecord, RecordKind
+from store.domain.vocabulary import Authority, BeliefType, MemoryStatus, Portability, Sensitivity
 
 
 class ClauseView(BaseModel):
@@ -58,7 +58,7 @@ class DerivedView(BaseModel):
     id: UUID = Field(description="The record's own identifier.")
     record_kind: RecordKind = Field(description="Whether it sums up its sources or supposes something of them.")
     revision: int = Field(ge=1, description="How often it was changed, counted from 1.")
-    status: DerivedStatus = Field(description="Whether it stands; of a retired one nothing is left.")
+    status: MemoryStatus = Field(description="Active while it stands; of a retired one nothing is left.")
     flagged_for_review: bool = Field(description="Whether it waits for you to look at it.")
     created_at: WireTime = Field(description="When it was derived.")
     updated_at: WireTime = Field(description="When it last changed.")
@@ -72,7 +72,8 @@ def derived_view(record: DerivedRecord) -> DerivedView:
         id=record.id,
         record_kind=record.record_kind,
         revision=record.revision,
-        status=record.status,
+        # One type for both, so that a query selects it of either.
+        status=MemoryStatus(record.status.value),
         flagged_for_review=record.flagged_for_review,
         created_at=record.created_at,
         updated_at=record.updated_at,

@@ -72,6 +72,8 @@ def running_gateway(database: Database, logs: Path) -> Iterator[Contender]:
     port = free_port()
     variables = {
         "AGENT_MEMORY_API_ENABLED": "true",
+        "AGENT_MEMORY_RECONSOLIDATION_ENABLED": "true",
+        "AGENT_MEMORY_EVIDENCE_ENABLED": "true",
         "AGENT_MEMORY_DATABASE_URL": database.url,
         "AGENT_MEMORY_DATA_DIR": str(database.data_directory),
         "AGENT_MEMORY_POOL_SIZE": str(PEER_CONNECTIONS),

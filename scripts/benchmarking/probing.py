@@ -22,7 +22,8 @@ CROWD_CONNECTIONS = 200
 WARM_ROUNDS = 2
 """The first use of a token is written down, behind the request."""
 WARM_SECONDS_MAX = 30.0
-_SHOWN = "sensitivity <= 2 and status in (1, 2) and ends_at > now()"
+SHOWN = "sensitivity <= 2 and status in (1, 2) and ends_at > now()"
+"""What the ceiling of the questions shows of live beliefs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +187,7 @@ async def _cursor_before(database: Database, principal: int, page: int) -> str:
     async with connected(database.url) as connection:
         row = await connection.fetchrow(
             f"""select store_position, id from beliefs
-            where tenant_id = $1 and principal_id = $2 and store_position > 0 and {_SHOWN}
+            where tenant_id = $1 and principal_id = $2 and store_position > 0 and {SHOWN}
             order by store_position desc, id offset $3 limit 1""",
             TENANT,
             str(principal),
@@ -204,7 +205,7 @@ async def _visible_ids(database: Database, principals: Sequence[int], count: int
             f"""select principal.number, belief.id from unnest($1::int[]) principal (number) cross join lateral (
                 select id, store_position from beliefs
                 where tenant_id = $2 and principal_id = principal.number::text and store_position > 0
-                    and {_SHOWN} and cardinality(conflicts_with) = 0
+                    and {SHOWN} and cardinality(conflicts_with) = 0
                 order by store_position desc limit $3
             ) belief order by row_number() over (partition by principal.number order by store_position), number""",
             list(principals),

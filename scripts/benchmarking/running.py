@@ -22,6 +22,8 @@ from scripts.benchmarking.answers import check_answers
 from scripts.benchmarking.ceiling import CeilingUnknown, measure_ceilings
 from scripts.benchmarking.contenders import Contender, Installation, running_gateway, running_peer
 from scripts.benchmarking.database import Database, add_tokens, prepared, running_database
+from scripts.benchmarking.evidence import ROWS_OF_PRINCIPAL as EVIDENCE_ROWS
+from scripts.benchmarking.evidence import evidence_questions
 from scripts.benchmarking.figures import Ceiling, Figures, Probe
 from scripts.benchmarking.loading import groups_of, load
 from scripts.benchmarking.measuring import measure_low_load, measure_pages, measure_tiny
@@ -154,6 +156,7 @@ def _measured(
         tiny = measure_tiny(contenders, principals, sizes)
     say("what a page depends on")
     asked = asyncio.run(questions(gateway, database, loaded.by_rows, sizes))
+    asked += asyncio.run(evidence_questions(gateway, database, loaded.by_rows[EVIDENCE_ROWS]))
     probes = [*loaded.probes, *probe(gateway, database, asked, sizes)]
     say("the database's own ceiling")
     ceilings: list[Ceiling] = []
