@@ -125,8 +125,8 @@ class ReplacementService:
                 continue
             derivation = frozenset(derivation_hashes(keyring, owner, content).values())
             said = keyring.statement_hashes(owner, content.statement)
-            if (derivation | said) & buried:
-                hashes = derivation | said
+            hashes = frozenset[bytes]().union(*(each for each in (derivation, said) if each & buried))
+            if hashes:
                 await self._restored.transact(partial(self._erase_derived, owner=owner, hashes=hashes))
                 continue
             for kind, outcome in _OUTCOMES.items():

@@ -275,6 +275,22 @@ async def test_what_was_forbidden_since_the_backup_is_forbidden_in_the_restored_
     assert before == await deployment.stored_derived()
 
 
+async def test_what_was_supposed_is_forgotten_where_its_statement_was_deleted_since(
+    former: Deployment, deployment: Deployment
+) -> None:
+    made = await chain(former)
+    await backed_up(former, deployment)
+    believed = await former.formed(candidate(SUPPOSED))
+    await former.delete(believed)
+
+    await take_over(former, deployment)
+
+    await check_shells(deployment, made.supposed)
+    summary = await deployment.find_derived(made.summary)
+    assert summary is not None
+    assert summary.content is not None
+
+
 async def test_a_shell_that_was_deleted_is_gone_from_the_restored_store(
     former: Deployment, deployment: Deployment
 ) -> None:

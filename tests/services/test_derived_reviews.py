@@ -12,7 +12,7 @@ from store.domain.derived import DerivedStatus
 from store.domain.deriving import DerivationOutcome
 from store.domain.journal import NO_SESSION, Receipt, Rejection, Tombstone
 from store.domain.memories import MemoryRecord
-from store.domain.vocabulary import EventKind, Portability, RejectionKind, ReviewOutcome, Sensitivity
+from store.domain.vocabulary import EventKind, MemoryStatus, Portability, RejectionKind, ReviewOutcome, Sensitivity
 from store.ports.store import Store, StoreFact
 from tests.factories import OTHER_SESSION, SESSION, candidate, keyring, owner
 from tests.services.deployment import ADA, Deployment
@@ -110,7 +110,7 @@ async def test_untrue_retires_to_a_shell_and_blocks(deployment: Deployment, pair
     shell = await deployment.review_derived(pair.summary, ReviewOutcome.UNTRUE)
 
     for each in (view, shell):
-        assert (DerivedStatus.RETIRED, 2, None, ()) == (each.status, each.revision, each.content, each.sources)
+        assert (MemoryStatus.RETIRED, 2, None, ()) == (each.status, each.revision, each.content, each.sources)
     assert (True, False) == (view.flagged_for_review, shell.flagged_for_review)
     _, rejections, _ = await journal(deployment)
     hashes = [deployment.keyring.derivation_hash(ADA, said) for said in (["likes the country"], [BOATS, BEES])]
