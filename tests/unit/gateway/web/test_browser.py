@@ -159,18 +159,33 @@ async def ask(gateway: Gateway, query: str, **more: object) -> dict[str, object]
     return body
 
 
-@pytest.mark.parametrize("memory", [True, False])
-async def test_the_documents_of_the_page_are_trusted_as_far_as_they_can_be_asked(memory: bool) -> None:
+SURFACES = {
+    "memoryItems": "derived",
+    "derivedMemory(": "derived",
+    "evidenceGraph": "evidence",
+}
+"""The surface that a document needs beside that of beliefs, by what it asks for."""
+
+
+@pytest.mark.parametrize("surfaces", [set(), {"memory"}, {"memory", "derived"}, {"memory", "derived", "evidence"}])
+async def test_the_documents_of_the_page_are_trusted_as_far_as_they_can_be_asked(surfaces: set[str]) -> None:
     trusted = TrustedDocuments(own=MemoryBrowser().documents, only=True)
-    async with serving(InMemoryStore(), memory=memory, trusted=trusted) as gateway:
+    mounted = {surface: surface in surfaces for surface in ("memory", "derived", "evidence")}
+    async with serving(InMemoryStore(), trusted=trusted, **mounted) as gateway:
         answers = {query: await ask(gateway, query) for query in trusted.own}
         other = await ask(gateway, "{ viewer { scopes } }")
 
     known = {query for query, answer in answers.items() if "PERSISTED_QUERY_NOT_FOUND" not in str(answer)}
     assert "PERSISTED_QUERY_NOT_FOUND" in str(other)
-    server = {query for query in answers if query.startswith("query Server")}
-    assert (set(answers) if memory else server) == known
-    assert 1 == len(server)
+    assert {query for query in answers if needed(query) <= surfaces} == known
+    assert 1 == sum(not needed(query) for query in answers)
+
+
+def needed(query: str) -> set[str]:
+    """The surfaces that a document of the page asks for."""
+    if query.startswith("query Server"):
+        return set()
+    return {"memory"} | {surface for name, surface in SURFACES.items() if name in query}
 
 
 async def test_documents_of_our_own_stand_beside_the_operators() -> None:
