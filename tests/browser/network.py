@@ -51,6 +51,16 @@ async def failed(route: Route) -> None:
     await _refuse(route, 500, "internal_error", {})
 
 
+async def busy(route: Route) -> None:
+    """Answer that too much evidence is being read."""
+    await _refuse(route, 503, "retrieval_busy", {"retry-after": "0"})
+
+
+async def malformed(route: Route) -> None:
+    """Answer that the question can't be taken."""
+    await _refuse(route, 400, "malformed_request", {})
+
+
 async def conflict(route: Route) -> None:
     """Answer that the belief is not as it was."""
     await _refuse(route, 409, "conflict", {})

@@ -5,10 +5,14 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+from gateway.service.deriving import DerivationService
+from gateway.service.environment import Environment
 from gateway.service.keys import write_key_file
 from gateway.service.tokens import TokenService
+from store.domain.derived import DerivedRecord
+from store.domain.deriving import DerivationProposal
 from store.domain.memories import MemoryRecord
 from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope, Sensitivity
@@ -41,6 +45,7 @@ class Site:
     store: PostgresStore
     database_url: str
     tokens: TokenService
+    derivation: DerivationService
 
     @property
     def url(self) -> str:
@@ -60,6 +65,20 @@ class Site:
     async def stored(self, person: Person, record: MemoryRecord) -> MemoryRecord | None:
         """The belief as it stands in the store now."""
         return await find(self.store, person.owner, record.id)
+
+    async def derive(self, person: Person, proposal: DerivationProposal) -> DerivedRecord:
+        """Derive from what is believed of somebody; as of the clock that the program goes by."""
+        result = await self.derivation.derive(person.owner, proposal)
+        assert result.id is not None
+        derived = await self.stored_derived(person, result.id)
+        assert derived is not None
+        return derived
+
+    async def stored_derived(self, person: Person, id: UUID) -> DerivedRecord | None:
+        """The derived record as it stands in the store now, withheld or not."""
+        async with self.store.snapshot() as snapshot:
+            found = await snapshot.derived.find_stored(person.owner, [id], ceiling=Sensitivity.RESTRICTED)
+        return found[0] if found else None
 
     async def live(self, person: Person, *, ceiling: Sensitivity = Sensitivity.RESTRICTED) -> list[MemoryRecord]:
         """What the store shows of somebody under a ceiling, newest first."""
@@ -93,7 +112,14 @@ async def served_site(
         tokens = TokenService(store, clock=lambda: NOW, new_id=uuid4)
         try:
             async with place.started(database_url=database_url, **settings) as server:
-                yield Site(place=place, server=server, store=store, database_url=database_url, tokens=tokens)
+                yield Site(
+                    place=place,
+                    server=server,
+                    store=store,
+                    database_url=database_url,
+                    tokens=tokens,
+                    derivation=DerivationService(store, Environment(keyring=KEYRING)),
+                )
                 await server.stop()
         finally:
             await tokens.close()

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, Request, ViewportSize, expect
 
+from store.domain.derived import DerivedRecord
 from store.domain.memories import MemoryRecord
 from store.domain.vocabulary import Sensitivity
 from tests.browser.site import Person, Site
@@ -92,8 +93,8 @@ class Visit:
         """What bears this identifier."""
         return self.page.get_by_test_id(testid)
 
-    def row(self, record: MemoryRecord) -> Locator:
-        """The row of a belief."""
+    def row(self, record: MemoryRecord | DerivedRecord) -> Locator:
+        """The row of a belief, or of what was concluded."""
         return self.by(f"{ROW}{record.id}")
 
     @property

@@ -155,7 +155,7 @@ export class Corrections extends EventTarget {
   #sayFailed({ act, error }, memory) {
     switch (error?.kind) {
       case 'not_found':
-        return this.say(text('act.gone'));
+        return this.say(text(act.ofDerived ? 'act.gone_derived' : 'act.gone'));
       case 'unsupported':
         return this.say(text('act.unsupported'), { stays: true });
       case 'forbidden':

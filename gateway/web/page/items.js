@@ -24,12 +24,11 @@ export function pageQuestion(session) {
 /** A node of an answer in the one shape. @param {any} node */
 export function itemOf(node) {
   if (!node.recordKind) return node;
-  const { content, derivedStatus, sources = [], ...rest } = node;
+  const { content, sources = [], ...rest } = node;
   const nothing = { subject: '', statement: '', sensitivity: null, portability: null, confidence: 0 };
   return {
     ...rest,
     ...(content ?? nothing),
-    status: derivedStatus,
     sources,
     sourceIds: sources.map((/** @type {any} */ source) => source.id),
   };

@@ -22,10 +22,10 @@ const COLUMN_PIXELS = 140;
 const BETWEEN_PIXELS = 40;
 /** How far lines within one column reach beside it. */
 const ASIDE_PIXELS = 24;
-/** How far lines reach out where the columns stand one below the other: to the next card, further on, and at most. */
-const ARC_PIXELS = 14;
-const ARC_STEP_PIXELS = 5;
-const ARC_PIXELS_MAX = 40;
+/** How wide a lane is in which lines run where the columns stand one below the other, as the style has it. */
+const LANE_PIXELS = 10;
+const TURN_PIXELS = 9;
+const DOT_PIXELS = 3.5;
 
 class EvidencePicture extends HTMLElement {
   /** @type {Evidence | null} */
@@ -134,16 +134,16 @@ class EvidencePicture extends HTMLElement {
     if (!evidence || !columns) return;
     const count = evidence.columns.length;
     const narrow = columns.clientWidth < count * COLUMN_PIXELS + (count - 1) * BETWEEN_PIXELS;
+    const lanes = lanesOf(evidence, [...this.cards.keys()]);
     this.classList.toggle('is-narrow', narrow);
+    this.style.setProperty('--lanes', String(Math.max(0, ...lanes.values()) + 1));
     const origin = columns.getBoundingClientRect();
     const mirrored = getComputedStyle(this).direction === 'rtl';
     const boxes = new Map([...this.cards].map(([id, card]) => [id, boxOf(card.getBoundingClientRect(), origin, mirrored)]));
-    const places = new Map([...this.cards.keys()].map((id, place) => [id, place]));
     /** @param {string} from @param {string} to */
     const line = (from, to) => {
       const [source, target] = /** @type {Box[]} */ ([boxes.get(from), boxes.get(to)]);
-      const rows = Math.abs((places.get(from) ?? 0) - (places.get(to) ?? 0));
-      return drawnLine(from, to, narrow ? arc(source, target, rows) : curve(source, target));
+      return drawnLine(from, to, narrow ? branch(source, target, lanes.get(from) ?? 0) : curve(source, target));
     };
     this.lines.classList.toggle('is-mirrored', mirrored);
     this.lines.replaceChildren(
@@ -153,7 +153,7 @@ class EvidencePicture extends HTMLElement {
 }
 
 /** @typedef {{start: number, end: number, top: number, height: number}} Box a card, from where writing starts */
-/** @typedef {{path: string, x: number, y: number}} Drawn a line, and where it ends */
+/** @typedef {{path: string, x: number, y: number}} Drawn a line, and where its dot lies, just outside the card */
 
 /** @param {DOMRect} rect @param {DOMRect} origin @param {boolean} mirrored @returns {Box} */
 function boxOf({ left, right, top, height }, origin, mirrored) {
@@ -167,20 +167,46 @@ function curve(source, target) {
   const aside = source.start === target.start;
   const x = aside ? target.end : target.start;
   const bend = aside ? source.end + ASIDE_PIXELS : (source.end + x) / 2;
-  return { path: `M${source.end} ${from}C${bend} ${from} ${bend} ${y} ${x} ${y}`, x, y };
+  return { path: `M${source.end} ${from}C${bend} ${from} ${bend} ${y} ${x} ${y}`, x: x + (aside ? DOT_PIXELS : -DOT_PIXELS), y };
 }
 
-/** Beside the cards, the further out the more cards lie between. @param {Box} source @param {Box} target @param {number} rows @returns {Drawn} */
-function arc(source, target, rows) {
+/** Beside the cards, in the lane of the one that it starts from. @param {Box} source @param {Box} target @param {number} lane @returns {Drawn} */
+function branch(source, target, lane) {
   const [from, y] = [source.top + source.height * 0.7, target.top + target.height * 0.35];
   const x = target.start;
-  const bend = x - Math.min(ARC_PIXELS + (rows - 1) * ARC_STEP_PIXELS, ARC_PIXELS_MAX);
-  const turn = Math.min(Math.abs(y - from) / 2, x - bend) * Math.sign(y - from);
+  const bend = x - (lane + 1.5) * LANE_PIXELS;
+  const turn = Math.min(Math.abs(y - from) / 2, x - bend, TURN_PIXELS) * Math.sign(y - from);
+  const out = Math.abs(turn);
   return {
-    path: `M${source.start} ${from}Q${bend} ${from} ${bend} ${from + turn}V${y - turn}Q${bend} ${y} ${x} ${y}`,
-    x,
+    path: `M${source.start} ${from}H${bend + out}q${-out} 0 ${-out} ${turn}V${y - turn}q0 ${turn} ${out} ${turn}H${x}`,
+    x: x - DOT_PIXELS,
     y,
   };
+}
+
+/**
+ * A lane for each card that rests on others, the innermost that is free all the way to the last of them.
+ * @param {Evidence} evidence
+ * @param {string[]} order the cards from the top
+ * @returns {Map<string, number>}
+ */
+function lanesOf({ nodes }, order) {
+  const places = new Map(order.map((id, place) => [id, place]));
+  /** @type {Map<string, number>} */
+  const lanes = new Map();
+  /** @type {[number, number][][]} what is taken of each lane */
+  const taken = [];
+  for (const id of order) {
+    const { targets = [] } = nodes.get(id) ?? {};
+    if (targets.length === 0) continue;
+    const rows = [id, ...targets].map((each) => places.get(each) ?? 0);
+    const [top, bottom] = [Math.min(...rows), Math.max(...rows)];
+    let lane = taken.findIndex((ranges) => ranges.every(([first, last]) => last < top || bottom < first));
+    if (lane < 0) lane = taken.length;
+    (taken[lane] ??= []).push([top, bottom]);
+    lanes.set(id, lane);
+  }
+  return lanes;
 }
 
 /** @param {string} from @param {string} to @param {Drawn} drawn */
@@ -189,7 +215,7 @@ function drawnLine(from, to, { path, x, y }) {
     'g',
     { class: 'evidence-line', 'data-from': from, 'data-to': to, testid: `evidence.edge.${from}.${to}` },
     svg('path', { d: path }),
-    svg('circle', { cx: x, cy: y, r: 3.5 }),
+    svg('circle', { cx: x, cy: y, r: DOT_PIXELS }),
   );
 }
 

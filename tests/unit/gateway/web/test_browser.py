@@ -170,8 +170,13 @@ SURFACES = {
 @pytest.mark.parametrize("surfaces", [set(), {"memory"}, {"memory", "derived"}, {"memory", "derived", "evidence"}])
 async def test_the_documents_of_the_page_are_trusted_as_far_as_they_can_be_asked(surfaces: set[str]) -> None:
     trusted = TrustedDocuments(own=MemoryBrowser().documents, only=True)
-    mounted = {surface: surface in surfaces for surface in ("memory", "derived", "evidence")}
-    async with serving(InMemoryStore(), trusted=trusted, **mounted) as gateway:
+    async with serving(
+        InMemoryStore(),
+        memory="memory" in surfaces,
+        derived="derived" in surfaces,
+        evidence="evidence" in surfaces,
+        trusted=trusted,
+    ) as gateway:
         answers = {query: await ask(gateway, query) for query in trusted.own}
         other = await ask(gateway, "{ viewer { scopes } }")
 

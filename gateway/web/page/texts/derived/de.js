@@ -38,6 +38,7 @@ export default {
   'act.done.untrue_derived': 'Zurückgezogen. Das System folgert es nicht wieder; die Annahmen dahinter bleiben.',
   'act.done.not_here_derived': 'Nur hier behalten. Sie wird jetzt nur in dem Bereich verwendet, in dem ihre Quellen gelernt wurden.',
   'act.done.delete_derived': 'Endgültig gelöscht. Die Annahmen dahinter bleiben.',
+  'act.gone_derived': 'Diese Folgerung gibt es nicht mehr, deshalb wurde nichts geändert.',
   'confirm.title_derived': { one: 'Diese Folgerung löschen?', other: '{count} Folgerungen löschen?' },
   'confirm.text_derived': {
     one: 'Sie wird gelöscht, und mit ihr alles, was aus ihr gefolgert wurde. Das lässt sich nicht rückgängig machen, und sie wird nie wieder gefolgert. Die Annahmen dahinter bleiben.',

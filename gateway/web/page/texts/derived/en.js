@@ -38,6 +38,7 @@ export default {
   'act.done.untrue_derived': 'Withdrawn. The system will not conclude it again; the beliefs behind it stay.',
   'act.done.not_here_derived': 'Kept here only. It is now used only in the area its sources were learned in.',
   'act.done.delete_derived': 'Deleted for good. The beliefs behind it stay.',
+  'act.gone_derived': 'This conclusion is no longer there, so nothing was changed.',
   'confirm.title_derived': { one: 'Delete this conclusion?', other: 'Delete {count} conclusions?' },
   'confirm.text_derived': {
     one: 'It is erased, with everything that was concluded from it. This can’t be undone, and it is never concluded again. The beliefs behind it stay.',

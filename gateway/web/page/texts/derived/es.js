@@ -38,6 +38,7 @@ export default {
   'act.done.untrue_derived': 'Retirada. El sistema no volverá a concluirla; las creencias en las que se apoya se quedan.',
   'act.done.not_here_derived': 'Se queda solo aquí. Ahora se usa solo en el ámbito en que se aprendieron sus fuentes.',
   'act.done.delete_derived': 'Borrada para siempre. Las creencias en las que se apoya se quedan.',
+  'act.gone_derived': 'Esta conclusión ya no está, así que no se cambió nada.',
   'confirm.title_derived': { one: '¿Borrar esta conclusión?', other: '¿Borrar {count} conclusiones?' },
   'confirm.text_derived': {
     one: 'Se borra, y con ella todo lo que se concluyó a partir de ella. No se puede deshacer, y no se vuelve a concluir nunca. Las creencias en las que se apoya se quedan.',
