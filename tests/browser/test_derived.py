@@ -1,5 +1,7 @@
 """What was concluded from beliefs: in the list, open, reviewed, deleted, and absent where it is not served."""
 
+import re
+
 import pytest
 from playwright.async_api import expect
 
@@ -226,6 +228,33 @@ async def test_a_conclusion_is_reviewed_and_deleted_by_swiping(site: Site, visit
 
     await expect(visit.row(all.supposition)).to_have_count(0)
     assert await site.stored_derived(all.person, all.supposition.id) is None
+
+
+async def test_beliefs_are_listed_alone_where_they_are_wished_for(site: Site, visitor: Visitor) -> None:
+    all = await concluded(site)
+    visit = await visitor.enter(all.person)
+    await expect(visit.rows).to_have_count(4)
+
+    await visit.by("filter.more").click()
+    await visit.by("filter.kind").select_option("beliefs")
+
+    await expect(visit.by("list.count")).to_have_text("2 beliefs")
+    assert [str(each.id) for each in (all.boats, all.bees)] == await ids_of_rows(visit)
+    assert 1 == len(visit.asked("MemoryList"))
+    assert "kind=beliefs" in visit.page.url
+
+
+async def test_a_number_of_the_overview_leads_to_as_many_beliefs(site: Site, visitor: Visitor) -> None:
+    all = await concluded(site)
+    visit = await visitor.enter(all.person, fragment="#/overview")
+    type = visit.page.get_by_role("link", name="Fact").first
+    counted = re.search(r"\d+", await type.inner_text())
+    assert counted is not None
+
+    await type.click()
+
+    await expect(visit.by("list.count")).to_have_text(re.compile(rf"^{counted[0]} beliefs?$"))
+    await expect(visit.rows).to_have_count(int(counted[0]))
 
 
 async def test_what_lies_above_the_ceiling_is_not_found(site: Site, visitor: Visitor) -> None:

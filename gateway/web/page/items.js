@@ -9,13 +9,13 @@ import { ApiError } from './api.js';
 /** @typedef {(name: string, variables: object, options?: object) => Promise<any>} Ask */
 
 /**
- * Makes the question of the list: for both kinds only where both are served.
+ * Makes the question of the list: for both kinds only where both are served and wished for.
  * @param {Session} session
  * @returns {(variables: Record<string, unknown>, signal: AbortSignal) => Promise<import('./feed.js').Page>}
  */
 export function pageQuestion(session) {
-  return async (variables, signal) => {
-    if (!session.derivedSupported) return (await session.ask('MemoryList', variables, { signal })).memories;
+  return async ({ beliefsAlone, ...variables }, signal) => {
+    if (beliefsAlone || !session.derivedSupported) return (await session.ask('MemoryList', variables, { signal })).memories;
     const { memoryItems: page } = await session.ask('MemoryItems', variables, { signal });
     return { ...page, edges: page.edges.map((/** @type {any} */ edge) => ({ ...edge, node: itemOf(edge.node) })) };
   };

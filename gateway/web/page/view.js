@@ -13,6 +13,7 @@ import { CEILINGS } from './session.js';
  * @property {string} subject
  * @property {string} session
  * @property {string} review '' | 'flagged' | 'unflagged'
+ * @property {string} kind '' or 'beliefs', without what was concluded from them
  * @property {string} sensitivity '' or one level
  * @property {string} confidenceMin a number as text
  * @property {string} confidenceMax a number as text
@@ -43,6 +44,7 @@ const KNOWN = {
   subject: () => true,
   session: () => true,
   review: (value) => value === 'flagged' || value === 'unflagged',
+  kind: (value) => value === 'beliefs',
   sensitivity: (value) => /** @type {readonly string[]} */ (CEILINGS).includes(value),
   confidenceMin: (value) => NUMBER.test(value),
   confidenceMax: (value) => NUMBER.test(value),
@@ -127,13 +129,14 @@ export function onViewChange(listener) {
   addEventListener('popstate', listener);
 }
 
-/** The arguments of the list's question. @param {View} view @returns {Record<string, unknown>} */
+/** The arguments of the list's question, and whether it is about beliefs alone. @param {View} view @returns {Record<string, unknown>} */
 export function listVariables({ list, filter, ceiling }) {
   /** @type {Record<string, unknown>} */
   const variables = { ceiling: (ceiling || 'public').toUpperCase() };
   if (filter.status === 'all') variables.statuses = STATUSES.filter((one) => one !== 'candidate').map(upper);
   else if (filter.status) variables.statuses = [upper(filter.status)];
   if (filter.type) variables.beliefTypes = [upper(filter.type)];
+  if (filter.kind) variables.beliefsAlone = true;
   if (filter.sensitivity) variables.sensitivities = [upper(filter.sensitivity)];
   if (filter.subject.trim()) variables.subject = filter.subject.trim();
   if (filter.session.trim()) variables.sessionId = filter.session.trim();

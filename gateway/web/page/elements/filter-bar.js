@@ -10,7 +10,7 @@ import { confidenceText } from '../wording.js';
 /** @typedef {import('../view.js').Filter} Filter */
 
 /** The filters behind the button, in the order of their fields. @type {(keyof Filter)[]} */
-const FOLDED = ['status', 'type', 'subject', 'session', 'review'];
+const FOLDED = ['kind', 'status', 'type', 'subject', 'session', 'review'];
 
 class FilterBar extends HTMLElement {
   /** @type {Filter} */
@@ -21,13 +21,13 @@ class FilterBar extends HTMLElement {
   /**
    * Draws the bar, or brings the one that is there up to date without taking the focus from it.
    * @param {Filter} filter
-   * @param {{queue: boolean, language: string, onFilter: (filter: Filter, typed: boolean) => void}} options
+   * @param {{queue: boolean, derived: boolean, language: string, onFilter: (filter: Filter, typed: boolean) => void}} options
    */
-  show(filter, { queue, language, onFilter }) {
+  show(filter, { queue, derived, language, onFilter }) {
     this.onFilter = onFilter;
-    const drawnFor = `${queue} ${language}`;
+    const drawnFor = `${queue} ${derived} ${language}`;
     if (this.drawnFor !== drawnFor) {
-      this.#draw(queue);
+      this.#draw((name) => (name === 'review' && !queue) || (name === 'kind' && derived) || !['review', 'kind'].includes(name));
       this.known = null;
     }
     this.drawnFor = drawnFor;
@@ -39,8 +39,8 @@ class FilterBar extends HTMLElement {
     this.fields.text.select();
   }
 
-  /** @param {boolean} queue */
-  #draw(queue) {
+  /** @param {(name: keyof Filter) => boolean} isOffered */
+  #draw(isOffered) {
     const typing = debounced(() => this.#read(true));
     /** @param {keyof Filter} name @param {string} placeholder */
     const input = (name, placeholder, type = 'text') =>
@@ -69,6 +69,7 @@ class FilterBar extends HTMLElement {
     /** @type {Record<string, any>} */
     this.fields = {
       text: input('text', 'filter.text_placeholder', 'search'),
+      kind: choice('kind', ['', 'beliefs'], (value) => text(`filter.kind.${value || 'any'}`)),
       status: choice('status', FILTER_STATUSES, statusLabel),
       type: choice('type', FILTER_TYPES, (value) => text(value ? `type.${value.toUpperCase()}` : 'filter.type.any')),
       subject: input('subject', 'filter.subject_placeholder'),
@@ -76,11 +77,10 @@ class FilterBar extends HTMLElement {
       review: choice('review', ['', 'flagged', 'unflagged'], (value) => text(`filter.review.${value || 'any'}`)),
     };
     this.fields.text.title = text('filter.text_help');
-    const folded = FOLDED.filter((name) => !(queue && name === 'review'));
     this.panel = html(
       'div',
       { class: 'filter-fields', id: 'filter-fields', hidden: true },
-      folded.map((name) =>
+      FOLDED.filter(isOffered).map((name) =>
         html('div', { class: 'filter-field' }, html('label', { for: `filter-${name}` }, text(`filter.${name}`)), this.fields[name]),
       ),
     );
@@ -192,6 +192,7 @@ function statusLabel(value) {
 function chipLabels(filter) {
   /** @type {[(keyof Filter)[], string][]} */
   const labels = [];
+  if (filter.kind) labels.push([['kind'], text(`filter.kind.${filter.kind}`)]);
   if (filter.status) labels.push([['status'], statusLabel(filter.status)]);
   if (filter.type) labels.push([['type'], text(`type.${filter.type.toUpperCase()}`)]);
   if (filter.subject) labels.push([['subject'], text('row.about', { subject: filter.subject })]);

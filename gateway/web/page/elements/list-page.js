@@ -48,11 +48,11 @@ class ListPage extends HTMLElement {
     const queue = view.list === 'review';
     setText(this.heading, text(queue ? 'review.title' : 'list.title'));
     setText(this.lead, text(queue ? 'review.lead' : 'list.lead'));
-    this.filters.show(view.filter, { queue, language: language(), onFilter });
+    this.filters.show(view.filter, { queue, derived: session.derivedSupported, language: language(), onFilter });
     const panel = this.#panel(context);
     this.state.show(panel);
     this.list.hidden = feed.items.length === 0;
-    const counted = session.derivedSupported ? 'list.count_items' : 'list.count';
+    const counted = session.derivedSupported && !view.filter.kind ? 'list.count_items' : 'list.count';
     setText(this.count, feed.totalCount && feed.items.length > 0 ? text(counted, { count: feed.totalCount }) : '');
     this.list.show(feed.items, (/** @type {any} */ memory) => rowContext(memory, context));
     this.#showFoot(context, panel !== null);

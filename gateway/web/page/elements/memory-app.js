@@ -149,7 +149,9 @@ class MemoryApp extends HTMLElement {
     shell.list.hidden = overview;
     shell.overview.hidden = !overview;
     this.dataset.place = view.place;
-    if (overview) shell.overview.show(session, (/** @type {object} */ filter) => this.#listLink(filter));
+    // The overview counts beliefs alone.
+    const kind = session.derivedSupported ? 'beliefs' : '';
+    if (overview) shell.overview.show(session, (/** @type {object} */ filter) => this.#listLink({ ...filter, kind }));
     else shell.overview.stop();
     if (!overview) this.#startList();
     this.#showParts();

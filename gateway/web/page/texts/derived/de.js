@@ -3,6 +3,10 @@
 export default {
   'list.count_items': { one: '{count} Annahme oder Folgerung', other: '{count} Annahmen und Folgerungen' },
 
+  'filter.kind': 'Zeigen',
+  'filter.kind.any': 'Annahmen und Folgerungen',
+  'filter.kind.beliefs': 'Nur Annahmen',
+
   'derived.kind.BELIEF': 'Annahme',
   'derived.kind.SUMMARY': 'Zusammen\u00adfassung',
   'derived.kind.HYPOTHESIS': 'Vermutung',

@@ -3,6 +3,10 @@
 export default {
   'list.count_items': { one: '{count} belief or conclusion', other: '{count} beliefs and conclusions' },
 
+  'filter.kind': 'Show',
+  'filter.kind.any': 'Beliefs and conclusions',
+  'filter.kind.beliefs': 'Beliefs alone',
+
   'derived.kind.BELIEF': 'Belief',
   'derived.kind.SUMMARY': 'Summary',
   'derived.kind.HYPOTHESIS': 'Supposition',

@@ -3,6 +3,10 @@
 export default {
   'list.count_items': { one: '{count} creencia o conclusión', other: '{count} creencias y conclusiones' },
 
+  'filter.kind': 'Mostrar',
+  'filter.kind.any': 'Creencias y conclusiones',
+  'filter.kind.beliefs': 'Solo creencias',
+
   'derived.kind.BELIEF': 'Creencia',
   'derived.kind.SUMMARY': 'Resumen',
   'derived.kind.HYPOTHESIS': 'Suposición',
