@@ -33,8 +33,9 @@ def background_tasks(services: Services, metrics: GatewayMetrics) -> list[Task]:
     async def sweep() -> None:
         result = await services.sweeps.sweep()
         metrics.swept(expired=result.expired, receipts=result.receipts)
-        if result.expired or result.receipts:
-            _log.info("swept", extra={"expired": result.expired, "receipts": result.receipts})
+        if result.expired or result.derived or result.receipts:
+            counts = {"expired": result.expired, "derived": result.derived, "receipts": result.receipts}
+            _log.info("swept", extra=counts)
 
     async def count() -> None:
         metrics.stored(await services.stored_by_sensitivity())

@@ -22,9 +22,12 @@ def sweep(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_u
 
     result = with_services(work, data_dir=data_dir, database_url=database_url)
     if as_json:
-        show_json({"expired": result.expired, "receipts": result.receipts})
+        show_json({"expired": result.expired, "derived": result.derived, "receipts": result.receipts})
     else:
-        print(f"Wrote {result.expired} beliefs as expired, forgot {result.receipts} receipts.")
+        print(
+            f"Wrote {result.expired} beliefs as expired, removed {result.derived} derived records that have run out, "
+            f"forgot {result.receipts} receipts."
+        )
 
 
 def reindex(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:

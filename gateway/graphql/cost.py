@@ -57,6 +57,7 @@ from gateway.service.costs import (
     VALUE_LIST,
     WRITE,
     count_cost,
+    count_items_cost,
     fetch_cost,
     fetch_items_cost,
     graph_size,
@@ -275,8 +276,9 @@ class _Walk:
             case _ if coordinate in _FIXED:
                 return VALUE + _FIXED[coordinate]
             case ["MemoryConnection" | "MemoryItemConnection" as name, "totalCount"]:
-                counts = 1 if name == "MemoryConnection" else 2
-                return VALUE + counts * count_cost(searches_text=page is not None and page.searches_text)
+                searches_text = page is not None and page.searches_text
+                count = count_cost if name == "MemoryConnection" else count_items_cost
+                return VALUE + count(searches_text=searches_text)
             case ["Mutation", _]:
                 return VALUE + WRITE
             case _ if coordinate in _LINK_SIZES:

@@ -117,7 +117,12 @@ class CompanyService:
         now = self._environment.clock()
         await self._store.transact(
             lambda transaction: journal_act(
-                transaction, now=now, action=action, owner=owner, by=principal.owner.principal, **details
+                transaction,
+                now=now,
+                action=action,
+                owner=owner,
+                by=workspace_id(self._environment.keyring.current, principal.owner),
+                **details,
             )
         )
 

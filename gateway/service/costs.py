@@ -21,6 +21,8 @@ STATEMENT = 50
 """Asking the store once."""
 COUNT = 1_000
 """Counting what a filter selects, which may be everything."""
+COUNT_DERIVED = 30_000
+"""Counting derived records: each is asked whether it stands."""
 TEXT_SEARCH = 12_000
 """Searching text: more than a page of 200, all values shown."""
 OVERVIEW = 2_000
@@ -46,7 +48,9 @@ DERIVED_CONTENT = 10 * VALUE + 2 * VALUE_LIST + CLAUSES_MAX * DERIVED_CLAUSE
 DERIVED_SHOWN = MEMORY + 8 * VALUE + DERIVED_CONTENT + VALUE_LIST + SOURCES_MAX * DERIVED_SOURCE
 """One derived record with all its values; to fetch it is to fetch a belief."""
 
-GRAPH = 3 * STATEMENT + ROOTS_MAX * (1 + ANCESTORS_MAX) * MEMORY
+LONG_MEMORY = 6 * MEMORY
+"""Fetching one belief, however long, and measuring it."""
+GRAPH = 3 * STATEMENT + ROOTS_MAX * (1 + ANCESTORS_MAX) * LONG_MEMORY
 """Reading all that as many roots as there may be can rest on, whatever of it is shown."""
 EVIDENCE_REFERENCE = 3 * VALUE
 EVIDENCE_EDGE = 2 * VALUE + 2 * EVIDENCE_REFERENCE
@@ -76,6 +80,11 @@ def fetch_items_cost(size: int, *, searches_text: bool) -> int:
 def count_cost(*, searches_text: bool) -> int:
     """Counting what a filter selects."""
     return COUNT + (TEXT_SEARCH if searches_text else 0)
+
+
+def count_items_cost(*, searches_text: bool) -> int:
+    """Counting what a filter selects of beliefs and derived records."""
+    return count_cost(searches_text=searches_text) + COUNT_DERIVED + (TEXT_SEARCH if searches_text else 0)
 
 
 def graph_size(node_limit: int | None) -> int:

@@ -9,14 +9,20 @@ Source: belief store decisions, Derived records.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
 from uuid import UUID
 
 from gateway.service.derived_reviews import derivation_hashes, session_of
 from gateway.service.environment import Environment
 from gateway.service.guards import hold_lexical_version, require_key
 from gateway.service.people import find_shown_subject, subject_locks
-from store.domain.derived import DerivedRecord, DerivedStatus, RecordKind, retired
+from store.domain.derived import (
+    ANCESTRY_DEPTH_MAX,
+    DerivedContent,
+    DerivedRecord,
+    DerivedStatus,
+    RecordKind,
+    retired,
+)
 from store.domain.deriving import (
     DerivationOutcome,
     DerivationProposal,
@@ -32,9 +38,9 @@ from store.domain.deriving import (
 from store.domain.keyring import Keyring
 from store.domain.memories import InvalidRecord, MemoryRecord
 from store.domain.owners import Owner
-from store.domain.vocabulary import BLOCKING_REJECTIONS, EventKind, Portability, Sensitivity, within
+from store.domain.vocabulary import BLOCKING_REJECTIONS, EventKind, Portability, Sensitivity
 from store.ports.derived import DerivedWrite
-from store.ports.errors import StoreContention
+from store.ports.errors import StoreContention, StoreInconsistent
 from store.ports.store import Store, Transaction
 
 
@@ -110,20 +116,23 @@ class DerivationService:
     async def _put(
         self, transaction: Transaction, record: DerivedRecord, sources: Collection[Source], now: datetime
     ) -> DerivationResult:
-        """Write a record, unless one that says the same stands wherever it does; retire those that are withheld."""
+        """Write a record, unless one that says the same of the same stands; retire those of them that are withheld.
+
+        One of another sensitivity has no part in it: it would be told of where it is hidden.
+        """
         content, owner, keyring = record.content, record.owner, self._environment.keyring
         assert content is not None, "it was just derived"
         hashes = derivation_hashes(keyring, owner, content)
         equal = await transaction.derived.find_equal_ids(owner, hashes.values())
         for other in await transaction.derived.find_many_for_update(owner, equal):
-            if not await _stands(transaction, other, now):
-                await _retire(transaction, [other], now)
-                if other.portability is Portability.LOCAL and within(other.sensitivity, record.sensitivity):
-                    # What was kept to its scope is so again when it is made anew.
-                    record = replace(record, portability=Portability.LOCAL)
-            elif within(other.sensitivity, record.sensitivity):
+            if other.sensitivity is not record.sensitivity or not _is_of_the_same(other, content):
+                continue
+            if await _stands(transaction, other, now):
                 return DerivationResult(outcome=DerivationOutcome.UNCHANGED, id=other.id)
-            # A stricter one is no reason for this one not to be there: it would be told of by its absence.
+            await _retire(transaction, [other], now)
+            if other.portability is Portability.LOCAL:
+                # What was kept to its scope is so again when it is made anew.
+                record = replace(record, portability=Portability.LOCAL)
         [position] = await transaction.memories.next_positions(1)
         write = DerivedWrite(
             record=replace(record, store_position=position),
@@ -141,6 +150,12 @@ class DerivationService:
             payload={"record_kind": record.record_kind.value, "sources": len(record.sources)},
         )
         return DerivationResult(outcome=DerivationOutcome.DERIVED, id=record.id)
+
+
+def _is_of_the_same(other: DerivedRecord, content: DerivedContent) -> bool:
+    """Whether a record that says the same says it of the same subject and scope; of a retired one nobody knows."""
+    held = other.content
+    return held is None or (held.subject, held.scope) == (content.subject, content.scope)
 
 
 async def _closure(transaction: Transaction, owner: Owner, ids: Collection[UUID]) -> frozenset[UUID]:
@@ -169,8 +184,9 @@ def _met(beliefs: Collection[MemoryRecord], derived: Collection[DerivedRecord]) 
 def _hashes_said(keyring: Keyring, owner: Owner, proposal: DerivationProposal) -> frozenset[bytes]:
     """The hashes, under every key, of the derivation, of the statement as it is rendered, and of each clause."""
     texts = proposal.texts
-    hashes = frozenset(keyring.derivation_hashes_by_key(owner, texts).values())
-    return hashes.union(*(keyring.statement_hashes(owner, text) for text in (" ".join(texts), *texts)))
+    whole = " ".join(texts)
+    hashes = {hash for said in (texts, [whole]) for hash in keyring.derivation_hashes_by_key(owner, said).values()}
+    return frozenset(hashes).union(*(keyring.statement_hashes(owner, text) for text in (whole, *texts)))
 
 
 def _hashes_met(keyring: Keyring, owner: Owner, met: _Met) -> frozenset[bytes]:
@@ -197,14 +213,14 @@ async def _source(transaction: Transaction, owner: Owner, id: UUID, met: _Met, n
 
 
 def _depth(id: UUID, derived: Mapping[UUID, DerivedRecord]) -> int:
-    """In how many steps a record rests on beliefs; a belief in none. All that it rests on is given."""
-
-    @cache
-    def depth(id: UUID) -> int:
-        record = derived.get(id)
-        return 0 if record is None else 1 + max((depth(source.id) for source in record.sources), default=0)
-
-    return depth(id)
+    """In how many steps a derived record rests on beliefs. All that it rests on is given."""
+    depth, reached = 0, {id}
+    while reached:
+        depth += 1
+        if depth > ANCESTRY_DEPTH_MAX:
+            raise StoreInconsistent("a derived record rests on others in more steps than may be")
+        reached = {source.id for id in reached for source in derived[id].sources if source.id in derived}
+    return depth
 
 
 async def _stands(transaction: Transaction, record: DerivedRecord, now: datetime) -> bool:

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from gateway.service.derived_reading import MemoryItemView
 from gateway.service.environment import Environment
-from gateway.service.errors import ForeignScope, MalformedRequest, RetrievalBusy, StorageInconsistency
+from gateway.service.errors import ForeignScope, GatewayError, MalformedRequest, RetrievalBusy, StorageInconsistency
 from gateway.service.identifiers import parse_identifier
 from gateway.service.memory_reading import MemoryReading, measured
 from gateway.service.principal import Principal
@@ -181,14 +181,23 @@ class _Views:
 
 async def _graph(snapshot: Snapshot, owner: Owner, query: EvidenceQuery, now: datetime) -> EvidenceGraphView:
     views = _Views(now)
+    refusal: GatewayError
     try:
         graph = await _walked(snapshot, owner, query, now, views)
     except BudgetExceeded as error:
-        raise _refusal(error) from error
+        refusal = _refusal(error)
     except InconsistentAncestry as error:
-        raise StorageInconsistency(str(error)) from error
-    except StoreInconsistent as error:
-        raise StorageInconsistency("a record can't be read") from error
+        refusal = StorageInconsistency(str(error))
+    except StoreInconsistent:
+        refusal = StorageInconsistency("a record can't be read")
+    else:
+        return _graph_view(graph, query, now, views)
+    # Raised without what it came of: it lives until the answer is written, and would hold every record that was read.
+    del views
+    raise refusal
+
+
+def _graph_view(graph: AncestryGraph, query: EvidenceQuery, now: datetime, views: _Views) -> EvidenceGraphView:
     references = References()
     return EvidenceGraphView.model_construct(
         traversal_version=TRAVERSAL_VERSION,

@@ -118,8 +118,12 @@ class OperatorService:
     ) -> list[DerivedRecord]:
         keyring = self._environment.keyring
         records = await find_derived_batch(transaction, owner=owner, after=after)
-        contents = [record.content for record in records if record.content is not None]
-        tombstones = [each for content in contents for each in derivation_tombstones(keyring, owner, content, now)]
+        tombstones = [
+            each
+            for record in records
+            if record.content is not None
+            for each in derivation_tombstones(keyring, owner, record, record.content, now)
+        ]
         hashes = {tombstone.statement_hash for tombstone in tombstones}
         await transaction.journal.lock_statements(owner, hashes)
         await require_key(transaction.facts, keyring)

@@ -1,4 +1,4 @@
-"""The bounded sweep: writes down what has run out, and forgets receipts past their time.
+"""The bounded sweep: writes down what has run out, removes derived records that have, and forgets old receipts.
 
 It changes no answer; what it writes bounds the cost of pages.
 Source: belief store decisions, Effective status; Review and delete (receipts).
@@ -7,7 +7,9 @@ Source: belief store decisions, Effective status; Review and delete (receipts).
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gateway.service.derived_reviews import session_of
 from gateway.service.environment import Environment
+from store.domain.derived import runs_at
 from store.domain.formation import expired
 from store.domain.memories import is_live
 from store.domain.vocabulary import EventKind
@@ -19,10 +21,11 @@ RECEIPT_RETENTION_MIN = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepResult:
-    """How many beliefs were written as expired, and how many receipts were forgotten."""
+    """How many beliefs were written as expired, receipts were forgotten, and derived records that ran out removed."""
 
     expired: int = 0
     receipts: int = 0
+    derived: int = 0
 
 
 class SweepService:
@@ -44,12 +47,19 @@ class SweepService:
             result = SweepResult(
                 expired=result.expired + await self._expire_all(tenant, now),
                 receipts=result.receipts + await self._forget_all(tenant, now - self._receipt_retention),
+                derived=result.derived + await self._erase_all_derived(tenant, now),
             )
         return result
 
     async def _expire_all(self, tenant: str, now: datetime) -> int:
         total = 0
         while count := await self._store.transact(lambda transaction: _expire(transaction, tenant, now)):
+            total += count
+        return total
+
+    async def _erase_all_derived(self, tenant: str, now: datetime) -> int:
+        total = 0
+        while count := await self._store.transact(lambda transaction: _erase_derived(transaction, tenant, now)):
             total += count
         return total
 
@@ -60,6 +70,19 @@ class SweepService:
         ):
             total += count
         return total
+
+
+async def _erase_derived(transaction: Transaction, tenant: str, now: datetime) -> int:
+    """Remove derived records that have run out: nobody is shown them any more, and nothing may stand on them."""
+    keys = await transaction.derived.find_due_keys(tenant, now=now, limit=SWEEP_BATCH)
+    for owner in sorted({owner for owner, _ in keys}, key=lambda owner: owner.principal):
+        ids = [id for each, id in keys if each == owner]
+        records = await transaction.derived.find_many_for_update(owner, ids)
+        due = [record for record in records if not runs_at(record, now)]
+        sessions = [(session_of(record), record.id) for record in due]
+        await transaction.derived.erase(owner, [record.id for record in due], at=now)
+        await transaction.journal.append_each(owner, EventKind.EXPIRED, memories=sessions, at=now)
+    return len(keys)
 
 
 async def _expire(transaction: Transaction, tenant: str, now: datetime) -> int:

@@ -4,16 +4,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from store.domain.derived import DerivedRecord, DerivedStatus, retired
-from store.domain.vocabulary import EventKind, Portability, RejectionKind, ReviewOutcome
+from store.domain.vocabulary import EventKind, Portability, ReviewOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedReviewEffect:
-    """The record to write, the event to append, and the rejection to leave of the derivation."""
+    """The record to write, and the event to append."""
 
     record: DerivedRecord
     event: EventKind
-    rejection: RejectionKind | None
 
 
 def review_derived(
@@ -28,12 +27,12 @@ def review_derived(
             if not record.flagged_for_review:
                 return None
             dismissed = replace(record, flagged_for_review=False, updated_at=now, store_position=position)
-            return DerivedReviewEffect(record=dismissed, event=EventKind.REVIEWED, rejection=None)
+            return DerivedReviewEffect(record=dismissed, event=EventKind.REVIEWED)
         case ReviewOutcome.UNTRUE:
             if record.status is DerivedStatus.RETIRED:
                 return None
             shell = retired(record, position=position, now=now)
-            return DerivedReviewEffect(record=shell, event=EventKind.REJECTED, rejection=RejectionKind.UNTRUE)
+            return DerivedReviewEffect(record=shell, event=EventKind.REJECTED)
         case ReviewOutcome.NOT_HERE:
             if record.status is DerivedStatus.RETIRED or record.portability is Portability.LOCAL:
                 return None
@@ -44,4 +43,4 @@ def review_derived(
                 store_position=position,
                 revision=record.revision + 1,
             )
-            return DerivedReviewEffect(record=localised, event=EventKind.REJECTED, rejection=RejectionKind.NOT_HERE)
+            return DerivedReviewEffect(record=localised, event=EventKind.REJECTED)

@@ -98,7 +98,8 @@ class DerivationProposal:
 class Source:
     """What a belief, or a derived record that stands, brings to a record that is derived from it.
 
-    `texts` are what a clause may repeat of it. `ancestors` are what it rests on itself, in `depth` steps.
+    `texts` are what a clause may repeat of it. `ancestors` are what it rests on itself, in `depth` steps. A
+    hypothesis is supposed.
     """
 
     id: UUID
@@ -116,6 +117,7 @@ class Source:
     expires_at: datetime | None
     ancestors: Sequence[Ancestor] = ()
     depth: int = 0
+    is_supposed: bool = False
 
 
 def can_be_source(record: MemoryRecord, now: datetime) -> bool:
@@ -162,6 +164,7 @@ def derived_source(
         expires_at=content.expires_at,
         ancestors=ancestors,
         depth=depth,
+        is_supposed=record.record_kind is RecordKind.HYPOTHESIS,
     )
 
 
@@ -210,9 +213,13 @@ def derive(
     if max(source.depth for source in sources) + 1 > ANCESTRY_DEPTH_MAX:
         raise InvalidRecord("source_ids", f"must not rest on each other in more than {ANCESTRY_DEPTH_MAX} steps")
     if proposal.record_kind is RecordKind.SUMMARY:
+        if any(source.is_supposed for source in sources):
+            raise InvalidRecord("source_ids", "must name no hypothesis in a summary, which says what is known")
         _check_extracts(proposal, sources)
     sensitivity = _sensitivity(proposal, sources)
-    authority = min((source.authority for source in sources), key=_AUTHORITY_ORDER.index)
+    authority = Authority.INFERRED
+    if proposal.record_kind is RecordKind.SUMMARY:
+        authority = min((source.authority for source in sources), key=_AUTHORITY_ORDER.index)
     content = DerivedContent(
         subject=proposal.subject,
         display_subject=display_subject,

@@ -92,15 +92,26 @@ class InMemoryDerivedWrites:
         return {id: rows[id].ancestors for id in sorted(set(ids)) if id in rows and rows[id].ancestors}
 
     async def find_equal_ids(self, owner: Owner, hashes: Collection[bytes]) -> frozenset[UUID]:
-        """The ids of the active records with one of these derivation hashes, whether or not they stand."""
+        """The ids of the records with one of these derivation hashes, in any status."""
         rows = self._state.of(owner).derived
-        return frozenset(id for id, row in rows.items() if _is_active(row) and row.derivation_hash in hashes)
+        return frozenset(id for id, row in rows.items() if row.derivation_hash in hashes)
 
     async def find_withheld_ids(self, owner: Owner, *, now: datetime, after: UUID | None, limit: int) -> list[UUID]:
         """The ids of active records that do not stand, by id, at most `limit`, after an id."""
         held = self._state.of(owner)
         ids = sorted(id for id, row in held.derived.items() if _is_active(row) and not _stands(held, row, now))
         return [id for id in ids if after is None or id > after][:limit]
+
+    async def find_due_keys(self, tenant: str, *, now: datetime, limit: int) -> list[MemoryKey]:
+        """The keys of active records of a tenant that have run out by themselves, at most `limit`."""
+        due = [
+            (owner, id)
+            for owner, held in self._state.owners.items()
+            if owner.tenant == tenant
+            for id, row in held.derived.items()
+            if _is_active(row) and not runs_at(row.record, now)
+        ]
+        return due[:limit]
 
     async def find_ids(self, owner: Owner, *, after: UUID | None, limit: int) -> list[UUID]:
         """The ids of the owner's records in any status, by id, at most `limit`, after an id."""

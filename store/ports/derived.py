@@ -93,11 +93,15 @@ class DerivedWrites(Protocol):
         ...
 
     async def find_equal_ids(self, owner: Owner, hashes: Collection[bytes]) -> frozenset[UUID]:
-        """The ids of the active records with one of these derivation hashes, whether or not they stand."""
+        """The ids of the records with one of these derivation hashes, in any status."""
         ...
 
     async def find_withheld_ids(self, owner: Owner, *, now: datetime, after: UUID | None, limit: int) -> list[UUID]:
         """The ids of active records that do not stand, by id, at most `limit`, after an id."""
+        ...
+
+    async def find_due_keys(self, tenant: str, *, now: datetime, limit: int) -> list[MemoryKey]:
+        """The keys of active records of a tenant that have run out by themselves, at most `limit`."""
         ...
 
     async def find_ids(self, owner: Owner, *, after: UUID | None, limit: int) -> list[UUID]:

@@ -137,6 +137,14 @@ Index(
     derived_records.c.statement_hash,
     postgresql_where=text("statement_hash is not null"),
 )
+DERIVED_TO_BE_SWEPT = f"{IN_LEVELS} and isfinite(ends_at)"
+"""Active records that run out by themselves: the condition of the index that finds those of a tenant."""
+Index(
+    "derived_records_to_be_swept",
+    derived_records.c.tenant_id,
+    derived_records.c.ends_at,
+    postgresql_where=text(DERIVED_TO_BE_SWEPT),
+)
 Index("derived_records_search", derived_records.c.search, postgresql_using="gin", postgresql_with={"fastupdate": "off"})
 
 derived_sources = Table(

@@ -31,7 +31,7 @@ from store.postgres.derived_rows import (
     stands_or_is_retired,
     with_sources,
 )
-from store.postgres.derived_tables import IN_LEVELS, derived_records
+from store.postgres.derived_tables import DERIVED_TO_BE_SWEPT, derived_records
 from store.postgres.predicates import owned, owner_parameters, visible, visible_parameters
 from store.postgres.sessions import Session
 
@@ -56,9 +56,13 @@ FIND_ANCESTORS = text(f"""
 """)
 FIND_EQUAL_IDS = text(f"""
     select m.id from unnest(CAST(:hashes AS bytea[])) wanted (hash) cross join lateral (
-        select * from derived_records stored
+        select stored.id from derived_records stored
         where {owned("stored")} and stored.derivation_hash = wanted.hash offset 0
-    ) m where m.{IN_LEVELS}
+    ) m
+""")
+FIND_DUE_KEYS = text(f"""
+    select m.tenant_id, m.principal_id, m.id from derived_records m
+    where m.tenant_id = :tenant and {DERIVED_TO_BE_SWEPT} and m.ends_at <= :now order by m.ends_at limit :limit
 """)
 
 
@@ -160,7 +164,7 @@ class PostgresDerivedWrites:
         return ancestors
 
     async def find_equal_ids(self, owner: Owner, hashes: Collection[bytes]) -> frozenset[UUID]:
-        """The ids of the active records with one of these derivation hashes, whether or not they stand."""
+        """The ids of the records with one of these derivation hashes, in any status."""
         parameters = {**owner_parameters(owner), "hashes": list(hashes)}
         return frozenset(row.id for row in await self._session.fetch(FIND_EQUAL_IDS, parameters))
 
@@ -169,6 +173,11 @@ class PostgresDerivedWrites:
         statement = FIRST_WITHHELD_IDS if after is None else NEXT_WITHHELD_IDS
         parameters = {**owner_parameters(owner), "now": now, "after": after, "limit": limit}
         return [row.id for row in await self._session.fetch(statement, parameters)]
+
+    async def find_due_keys(self, tenant: str, *, now: datetime, limit: int) -> list[MemoryKey]:
+        """The keys of active records of a tenant that have run out by themselves, at most `limit`."""
+        rows = await self._session.fetch(FIND_DUE_KEYS, {"tenant": tenant, "now": now, "limit": limit})
+        return [(Owner(tenant=row[0], principal=row[1]), row[2]) for row in rows]
 
     async def find_ids(self, owner: Owner, *, after: UUID | None, limit: int) -> list[UUID]:
         """The ids of the owner's records in any status, by id, at most `limit`, after an id."""

@@ -243,11 +243,12 @@ async def test_a_workspace_outlives_the_keys_of_its_principal(asking: Asking) ->
 
 
 async def test_what_an_administrator_reads_is_journaled_before_it_is_read(asking: Asking) -> None:
-    await asking.company_graph((await asking.workspaces())["ada"])
+    workspaces = await asking.workspaces()
+    await asking.company_graph(workspaces["ada"])
     async with asking.gateway.store.snapshot() as snapshot:
         events = [event async for event in snapshot.journal.events(owner())]
     acts = [event.payload for event in events if event.kind is EventKind.OPERATOR_ACCESS]
-    assert [{"action": "company_graph", "by": "warden", "found": True}] == acts
+    assert [{"action": "company_graph", "by": workspaces["warden"], "found": True}] == acts
 
 
 async def test_the_directory_takes_a_limit_and_its_own_cursors(asking: Asking) -> None:

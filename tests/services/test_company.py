@@ -13,9 +13,11 @@ from store.domain.journal import NO_SESSION, Event
 from store.domain.keyring import Keyring
 from store.domain.owners import Owner
 from store.domain.vocabulary import AccessScope, EventKind, Sensitivity
-from tests.factories import NOW, identifier, keyring, memory, owner
+from store.inmemory.store import InMemoryStore
+from tests.factories import NOW, candidate, identifier, keyring, memory, owner
 from tests.services.deployment import ADA, Deployment
 from tests.services.evidence import keep_world, layered, statuses
+from tests.services.test_transfer import exported, take, written
 
 ADMIN = Principal(owner=owner("warden"), scopes=frozenset({AccessScope.MEMORY_ADMIN}))
 BO, MOLE = owner("bo"), owner("mole", tenant="inland")
@@ -157,13 +159,32 @@ async def test_each_use_is_journaled_where_it_belongs(peopled: Deployment) -> No
         await graph(peopled, "0" * 64)
 
     [seen] = await acts(peopled, ADA)
-    assert {"action": "company_graph", "by": "warden", "found": True} == seen.payload
+    # Who asks is told as the directory tells it: a payload holds no name.
+    by = await workspace_of(peopled, ADMIN.owner)
+    assert {"action": "company_graph", "by": by, "found": True} == seen.payload
     assert (NO_SESSION, None, NOW) == (seen.session_id, seen.memory_id, seen.occurred_at)
     assert [
-        {"action": "company_workspaces", "by": "warden"},
-        {"action": "company_graph", "by": "warden", "found": False},
-    ] == [event.payload for event in await acts(peopled, ADMIN.owner)]
+        {"action": "company_workspaces", "by": by},
+        {"action": "company_graph", "by": by, "found": False},
+    ] == [event.payload for event in await acts(peopled, ADMIN.owner)][:2]
     assert [] == await acts(peopled, BO)
+
+
+async def test_the_journal_names_nobody_and_is_taken_in_again(deployment: Deployment) -> None:
+    """Whoever reads it learns that two acts are of one administrator, and not of whom, whatever the name holds."""
+    id = await deployment.formed(candidate())
+    bosses = [replace(ADMIN, owner=owner(name)) for name in ("Boss@example.com", "boss")]
+    for admin in bosses * 2:
+        await graph(deployment, await workspace_of(deployment, ADA, admin=admin), id, admin=admin)
+
+    by = [event.payload["by"] for event in await acts(deployment, ADA)]
+    assert (2, by[:2]) == (len(set(by)), by[2:])
+    assert all(isinstance(word, str) and "boss" not in word.lower() for word in by)
+    other = await Deployment(InMemoryStore()).prepare()
+    report = await take(other, written(*await exported(deployment)))
+    assert (0, []) == (report.refused, report.errors)
+    for of in (ADA, *(admin.owner for admin in bosses)):
+        assert await acts(deployment, of) == await acts(other, of)
 
 
 async def test_whoever_may_only_read_is_no_administrator(peopled: Deployment) -> None:

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import pytest
 
+from gateway.service.summarizing import DerivationReport
+from store.domain.derived import DerivedRecord, DerivedStatus, retired
 from store.domain.deriving import DerivationOutcome
 from store.domain.vocabulary import ReviewOutcome
 from store.ports.store import Transaction
@@ -31,14 +33,17 @@ async def deployment(postgres_store: PostgresStore) -> Deployment:
 
 
 @asynccontextmanager
-async def held(deployment: Deployment, hash: bytes) -> AsyncIterator[None]:
-    """Another transaction has the right of this hash until the block is left."""
+async def held(deployment: Deployment, hash: bytes, *, retiring: DerivedRecord | None = None) -> AsyncIterator[None]:
+    """Another transaction has the right of this hash until the block is left; a record is then retired by it."""
     holds, ends = asyncio.Event(), asyncio.Event()
 
     async def hold(transaction: Transaction) -> None:
         await transaction.journal.lock_statements(ADA, [hash])
         holds.set()
         await ends.wait()
+        if retiring is not None:
+            [position] = await transaction.memories.next_positions(1)
+            await transaction.derived.put(retired(retiring, position=position, now=deployment.clock.now))
 
     holding = asyncio.create_task(deployment.store.transact(hold))
     await holds.wait()
@@ -91,6 +96,33 @@ async def test_what_forbids_a_derivation_waits_for_one(deployment: Deployment, f
 
     await work
     assert all(record.content is None for record in await deployment.stored_derived())
+
+
+@pytest.mark.parametrize("forbidding", ["untrue", "delete"])
+async def test_what_is_retired_while_it_is_forbidden_does_not_come_back(
+    deployment: Deployment, forbidding: str
+) -> None:
+    """Between look and lock it has become a shell: what was seen of it is forbidden."""
+    for text in (BEES, BOATS):
+        await deployment.formed(candidate(text))
+    assert DerivationReport(derived=1) == await deployment.sum_up()
+    [record] = await deployment.stored_derived()
+    work: asyncio.Task[Any]  # whichever it is
+    async with held(deployment, deployment.keyring.derivation_hash(ADA, [BEES, BOATS]), retiring=record):
+        if forbidding == "delete":
+            work = asyncio.create_task(deployment.delete(record.id))
+        else:
+            work = asyncio.create_task(deployment.review_derived(record.id, ReviewOutcome.UNTRUE))
+        assert await waits(work)
+
+    answer = await work
+    if forbidding == "delete":
+        assert (record.id, []) == (answer, await deployment.stored_derived())
+    else:
+        [shell] = await deployment.stored_derived()
+        assert (record.id, DerivedStatus.RETIRED, None) == (answer.id, shell.status, shell.content)
+    assert DerivationReport(blocked=1) == await deployment.sum_up()
+    assert [] == [record for record in await deployment.stored_derived() if record.content is not None]
 
 
 async def test_a_source_that_appears_meanwhile_is_waited_for_too(deployment: Deployment) -> None:

@@ -94,7 +94,7 @@ async def test_a_statement_that_is_deleted_is_not_supposed_any_more(deployment: 
     made = await chain(deployment)
     tea = await deployment.formed(candidate("Drinks tea", source_event_ids=(4,)))
     supposed = await deployment.derived_id(hypothesis("Keeps bees", made.kept, tea))
-    repeated = await deployment.derived_id(proposal(("Keeps bees", [supposed]), (KEPT, [made.kept])))
+    repeated = await deployment.derived_id(hypothesis("Keeps many bees", supposed, made.kept))
     bees = await deployment.formed(candidate("keeps BEES"))
 
     await deployment.delete(bees)
@@ -149,7 +149,7 @@ async def use_keys(deployment: Deployment, ring: Keyring) -> Keyring:
 
 async def test_a_principal_is_erased_with_everything_derived(deployment: Deployment) -> None:
     made = await chain(deployment)
-    await deployment.review_derived(made.above, ReviewOutcome.UNTRUE)
+    await deployment.review_derived(made.above, ReviewOutcome.NOT_HERE)
     of_bo = [await deployment.formed(candidate(text), of=owner("bo")) for text in (GONE, KEPT)]
     stays = await deployment.derived_id(proposal((KEPT, [of_bo[1]])), of=owner("bo"))
 

@@ -254,6 +254,30 @@ async def test_a_hypothesis_is_unsure_and_ends(deployment: Deployment) -> None:
         await deployment.derive(hypothesis("Likes the country", bees, boats))
 
 
+async def test_no_summary_rests_on_a_hypothesis(deployment: Deployment) -> None:
+    """As a summary it would be shown as what is known, without a flag."""
+    bees, boats = await two_beliefs(deployment, authority=Authority.USER)
+    supposed = await deployment.derived_id(hypothesis("Likes the country", bees, boats))
+    for wish in (
+        proposal(("Likes the country", [supposed]), (BEES, [bees])),
+        proposal((BEES, [bees]), omitted=[supposed]),
+    ):
+        with pytest.raises(InvalidRecord) as refused:
+            await deployment.derive(wish)
+        assert "source_ids" == refused.value.field
+
+
+async def test_what_a_person_said_is_not_what_is_supposed_of_it(deployment: Deployment) -> None:
+    said = [
+        await deployment.formed(candidate(text, authority=Authority.USER, source_event_ids=(number,)))
+        for number, text in enumerate((BEES, BOATS), 1)
+    ]
+
+    _, content = await stands(deployment, await deployment.derived_id(hypothesis("Likes the country", *said)))
+
+    assert Authority.INFERRED is content.authority
+
+
 async def test_a_summary_rests_on_summaries_within_bounds(deployment: Deployment) -> None:
     texts = [f"Keeps boat {number}" for number in range(70)]
     ids = [await deployment.formed(candidate(text)) for text in texts]

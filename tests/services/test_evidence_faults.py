@@ -8,10 +8,12 @@ from sqlalchemy import make_url
 
 from gateway.observability.metrics import GatewayMetrics
 from gateway.service.errors import ErrorCode, StorageInconsistency
+from store.ports.errors import StoreInconsistent
 from store.postgres.store import PostgresStore
 from tests.factories import derived, identifier, memory
 from tests.outsiders.watching import watching
 from tests.services.deployment import Deployment
+from tests.services.derivations import proposal
 from tests.services.evidence import graph, keep_world, layered, statuses
 from tests.worlds import keep, keep_derived
 
@@ -66,6 +68,19 @@ async def test_what_contradicts_itself_ends_the_request_as_a_whole(
     # Neither the message nor what is logged names a record.
     assert "0000" not in f"{failure.value.message}{failure.value.detail}"
     assert ["included"] == statuses(await graph(deployment, TWO))
+
+
+async def test_a_derivation_over_what_rests_on_itself_is_refused(
+    deployment: Deployment, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await connection.execute(FAULTS["a record rests on itself"])
+    before = await deployment.stored_derived()
+
+    for wish in (proposal(("Keeps bees", [FIVE])), proposal(("Keeps bees", [THREE]), ("Drinks tea", [TWO]))):
+        with pytest.raises(StoreInconsistent):
+            await deployment.derive(wish)
+
+    assert before == await deployment.stored_derived()
 
 
 async def test_the_largest_graph_takes_no_more_statements_than_a_small_one(postgres_store: PostgresStore) -> None:

@@ -2,21 +2,29 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
+from uuid import UUID
 
+import asyncpg
 import pytest
+from sqlalchemy import make_url
 
+from gateway.service import sweeps
 from gateway.service.errors import MalformedRequest, NotFound, Unavailable
 from gateway.service.formation import FormationResult
 from gateway.service.memory_requests import MemoryDelete, MemoryPaging, MemoryReview, MemorySelection
 from gateway.service.people import PeopleService
 from gateway.service.sweeps import RECEIPT_RETENTION_MIN
+from store.domain.deriving import DerivationProposal
 from store.domain.people import Person
-from store.domain.vocabulary import STORED_STATUSES, EventKind, MemoryStatus, ReviewOutcome, Sensitivity
+from store.domain.vocabulary import STORED_STATUSES, EventKind, MemoryStatus, Portability, ReviewOutcome, Sensitivity
 from store.ports.store import Result, Store, Transaction
+from tests.e2e.disclosure import find_in_columns
 from tests.factories import candidate, memory, owner
 from tests.services.deployment import ADA, Deployment, as_principal
+from tests.services.derivations import hypothesis, proposal
 from tests.worlds import keep
 
 MINUTE = timedelta(minutes=1)
@@ -58,6 +66,84 @@ async def test_the_sweep_reaches_every_tenant_in_batches(deployment: Deployment)
     deployment.clock.advance(MINUTE)
 
     assert (await deployment.sweeps.sweep()).expired == 2 * 502
+
+
+async def supposed(deployment: Deployment) -> tuple[DerivationProposal, UUID]:
+    """What is supposed for an hour, and its record."""
+    ids = [
+        await deployment.formed(candidate(text, source_event_ids=(number,)))
+        for number, text in enumerate(("Keeps bees", "Sails"), 1)
+    ]
+    wish = hypothesis("Likes quixzorble", *ids, expires_at=deployment.clock.now + timedelta(hours=1))
+    return wish, await deployment.derived_id(wish)
+
+
+async def test_the_sweep_leaves_nothing_of_what_is_not_supposed_any_more(deployment: Deployment) -> None:
+    wish, id = await supposed(deployment)
+    later = await deployment.derived_id(hypothesis("Likes boats", *wish.source_ids))
+    kept = await deployment.find_derived(later)
+    await deployment.sweeps.sweep()
+    assert 2 == len([record for record in await deployment.stored_derived() if record.content is not None])
+    deployment.clock.advance(timedelta(hours=2))
+
+    await deployment.sweeps.sweep()
+
+    stored = await deployment.stored_derived()
+    assert [kept] == [record for record in stored if record.content is not None]
+    # It was not there for anyone before.
+    assert await deployment.find_derived(id) is None
+    events = await deployment.events()
+    assert [id] == [event.memory_id for event in events if event.kind is EventKind.EXPIRED]
+    await deployment.sweeps.sweep()
+    assert (stored, events) == (await deployment.stored_derived(), await deployment.events())
+
+
+@pytest.mark.postgres
+async def test_no_column_holds_what_was_supposed_before_the_sweep(postgres_store: Store, database_url: str) -> None:
+    deployment = await Deployment(postgres_store).prepare()
+    await supposed(deployment)
+    deployment.clock.advance(timedelta(hours=2))
+    connection = await asyncpg.connect(make_url(database_url).set(drivername="postgresql").render_as_string(False))
+    try:
+        assert await find_in_columns(connection, {"quixzorble"})
+        await deployment.sweeps.sweep()
+        assert {} == await find_in_columns(connection, {"quixzorble"})
+    finally:
+        await connection.close()
+
+
+async def test_what_rests_on_what_has_run_out_is_not_shown_by_the_sweep(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor for a while, where the one is swept before the other."""
+    bees = await deployment.formed(candidate("Keeps bees", expires_at=deployment.clock.now + timedelta(hours=1)))
+    sails = await deployment.formed(candidate("Sails"))
+    below = await deployment.derived_id(proposal(("Keeps bees", [bees])))
+    above = await deployment.derived_id(proposal(("Keeps bees", [below]), ("Sails", [sails])))
+    deployment.clock.advance(timedelta(hours=2))
+    assert [None, None] == [await deployment.find_derived(id) for id in (below, above)]
+    monkeypatch.setattr(sweeps, "SWEEP_BATCH", 1)
+
+    await deployment.sweeps.sweep()
+
+    assert [None, None] == [await deployment.find_derived(id) for id in (below, above)]
+    assert [] == [record for record in await deployment.stored_derived() if record.content is not None]
+
+
+@pytest.mark.parametrize("swept", [False, True])
+async def test_what_was_kept_to_its_scope_is_so_whether_or_not_it_was_swept(
+    deployment: Deployment, swept: bool
+) -> None:
+    wish, id = await supposed(deployment)
+    await deployment.review_derived(id, ReviewOutcome.NOT_HERE)
+    deployment.clock.advance(timedelta(hours=2))
+    if swept:
+        await deployment.sweeps.sweep()
+
+    anew = await deployment.find_derived(await deployment.derived_id(replace(wish, expires_at=None)))
+
+    assert anew is not None
+    assert Portability.LOCAL is anew.portability
 
 
 async def test_receipts_are_kept_for_their_time(deployment: Deployment) -> None:

@@ -9,9 +9,9 @@ from uuid import UUID
 import pytest
 
 from gateway.service.summarizing import DerivationReport
-from store.domain.derived import DerivedRecord, DerivedStatus
+from store.domain.derived import DerivedRecord, DerivedStatus, RecordKind
 from store.domain.summaries import EXTRACTIVE_METHOD
-from store.domain.vocabulary import SENSITIVITY_ORDER, Polarity, Portability, ReviewOutcome, Sensitivity
+from store.domain.vocabulary import SENSITIVITY_ORDER, BeliefType, Polarity, Portability, ReviewOutcome, Sensitivity
 from tests.factories import SESSION, candidate, identifier, owner
 from tests.services.deployment import ADA, Deployment
 from tests.services.derivations import hypothesis, proposal
@@ -121,6 +121,51 @@ async def test_scopes_and_sensitivities_are_not_mixed_and_retractions_are_left_o
         assert record.content is not None
         assert [f"Fact {record.content.scope} {record.sensitivity} {number}" for number in range(2)] == said(record)
     await check_idle(deployment, 4)
+
+
+@pytest.mark.parametrize("apart", ["scope", "subject"])
+async def test_what_is_said_of_several_scopes_and_subjects_is_summed_up_for_each(
+    deployment: Deployment, apart: str
+) -> None:
+    for place, session in (("Home", 1), ("Work", 11)):
+        for text in ("Cooks", "Sings"):
+            await form(deployment, text, session=session, **{apart: place})
+            await form(deployment, f"{text} at {place}", session=session + 1, **{apart: place})
+
+    assert 0 == (await deployment.sum_up()).refused
+
+    for place, session in (("Home", 1), ("Work", 11)):
+        for number, texts in ((session, ["Cooks", "Sings"]), (session + 1, [f"Cooks at {place}", f"Sings at {place}"])):
+            [summary] = [
+                record
+                for record in await deployment.stored_derived()
+                if record.content is not None and f"session:{identifier(number)}" == record.content.evidence_ref
+            ]
+            assert summary.content is not None
+            assert (texts, place) == (said(summary), getattr(summary.content, apart))
+            assert await deployment.find_derived(summary.id) is not None
+    before = await deployment.stored_derived(), await deployment.events()
+    again = await deployment.sum_up()
+    assert (0, 0, 0) == (again.derived, again.refused, again.withheld)
+    assert before == (await deployment.stored_derived(), await deployment.events())
+
+
+async def test_a_supposition_is_no_summary_however_it_says_the_same(deployment: Deployment) -> None:
+    bakes = [
+        await form(deployment, text, session=number, at=deployment.clock.now, source_event_ids=(number,))
+        for number, text in ((7, "Bakes"), (8, "Dances"))
+    ]
+    await deployment.derived_id(hypothesis("Cooks", *bakes))
+    for belief_type in (BeliefType.FACT, BeliefType.PREFERENCE):
+        await form(deployment, "Cooks", belief_type=belief_type)
+
+    assert 0 == (await deployment.sum_up()).refused
+
+    stored = await deployment.stored_derived()
+    assert [["Cooks"], ["Cooks"]] == sorted(said(record) for record in stored if said(record) == ["Cooks"])
+    assert {RecordKind.HYPOTHESIS, RecordKind.SUMMARY} == {
+        record.record_kind for record in stored if said(record) == ["Cooks"]
+    }
 
 
 async def test_a_month_holds_its_newest_sessions_and_two_months_fit(deployment: Deployment) -> None:

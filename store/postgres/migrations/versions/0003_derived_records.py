@@ -99,6 +99,10 @@ create index derived_records_by_derivation on derived_records (tenant_id, princi
 create index derived_records_by_statement on derived_records (tenant_id, principal_id, statement_hash)
     where statement_hash is not null
 """,
+    """
+create index derived_records_to_be_swept on derived_records (tenant_id, ends_at)
+    where status = 2 and isfinite(ends_at)
+""",
     "create index derived_records_search on derived_records using gin (search) with (fastupdate = off)",
     """
 create index derived_sources_by_source on derived_sources (tenant_id, principal_id, source_id, derived_id)
