@@ -52,7 +52,11 @@ def derive(
 
     async def work(services: Services) -> DerivationReport:
         report = DerivationReport()
-        for each in await services.summaries.owners(tenant) if owner is None else [owner]:
+        known = await services.summaries.owners(tenant)
+        if not known or (owner is not None and owner not in known):
+            # Before the act is noted: an entry would make somebody of a misspelled name.
+            raise CommandFailed("nothing is stored of that tenant or principal", ExitCode.NOT_FOUND)
+        for each in known if owner is None else [owner]:
             report.add(await _derive(services, each, lines))
         return report
 

@@ -58,7 +58,9 @@ class OperatorService:
     async def browse_items(self, owner: Owner, selection: MemorySelection, paging: MemoryPaging) -> MemoryItemPage:
         """One page that holds derived records too. Raises MalformedRequest where they are no surface."""
         if not self._memories.shows_derived:
-            raise MalformedRequest("include_derived", "needs derived records, which are off")
+            raise MalformedRequest(
+                "include_derived", "needs derived records, which AGENT_MEMORY_RECONSOLIDATION_ENABLED turns on"
+            )
         await self._journal(owner, "list")
         async with self._memories.reading_items() as reading:
             return await reading.browse(_as_operator(owner), selection, paging)

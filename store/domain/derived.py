@@ -178,7 +178,8 @@ def check_derived(record: DerivedRecord) -> None:
 def _check_clauses(record_kind: RecordKind, content: DerivedContent) -> None:
     most = CLAUSES_MAX if record_kind is RecordKind.SUMMARY else 1
     if not 1 <= len(content.clauses) <= most:
-        raise InvalidRecord("clauses", f"must hold 1 to {most} clauses")
+        count = "one clause" if most == 1 else f"1 to {most} clauses"
+        raise InvalidRecord("clauses", f"must hold {count}")
     for clause in content.clauses:
         check_text("clauses", clause.text, STATEMENT_RENDERED_MAX)
         if not clause.source_ids or len(set(clause.source_ids)) != len(clause.source_ids):

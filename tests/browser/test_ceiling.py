@@ -76,7 +76,7 @@ async def test_what_stands_hidden_holds_nothing_of_a_higher_ceiling(site: Site, 
     await expect(visit.by("overview").first).to_contain_text("2")
     assert "quixzorble" in await visit.everything()
     count = Held()
-    await between(visit.page, "ReviewCount", count)
+    await between(visit.page, "ReviewItemsCount", count)
 
     await visit.choose_ceiling(Sensitivity.PUBLIC)
 

@@ -94,11 +94,12 @@ async def test_a_conclusion_is_marked_reviewed_in_the_queue(site: Site, visitor:
     all = await concluded(site)
     visit = await visitor.enter(all.person, fragment="#/review")
     await expect(visit.rows).to_have_count(1)
-    await expect(visit.by("review.count")).to_be_hidden()
+    await expect(visit.by("review.count")).to_contain_text("1 waits for you")
 
     await visit.act("dismiss", within=visit.row(all.supposition))
 
     await expect(visit.rows).to_have_count(0)
+    await expect(visit.by("review.count")).to_be_hidden()
     await expect(visit.state("empty")).to_contain_text("All looked through")
     [question] = visit.asked("ReviewDerived")
     assert str(all.supposition.id) == question.variables["input"]["id"]
@@ -206,7 +207,7 @@ async def test_beliefs_and_conclusions_are_selected_together(site: Site, visitor
     all = await concluded(site, flagged_for_review=True)
     visit = await visitor.enter(all.person, fragment="#/review")
     await expect(visit.rows).to_have_count(2)
-    await expect(visit.by("review.count")).to_contain_text("1 belief waits for you")
+    await expect(visit.by("review.count")).to_contain_text("2 wait for you")
 
     for each in (all.supposition, all.boats):
         await visit.by(f"select.{each.id}").check()

@@ -78,7 +78,7 @@ async def test_what_is_under_way_at_the_end_leaves_nothing_for_the_next_person(s
     await expect(visit.rows).to_have_count(3)
     await expect(visit.by("review.count")).to_contain_text("3")
     count, act = Held(), Held()
-    await between(visit.page, "ReviewCount", count)
+    await between(visit.page, "ReviewItemsCount", count)
     await between(visit.page, "ReviewMemory", through, act)
     for held in (count, act):
         await visit.page.keyboard.press("j")

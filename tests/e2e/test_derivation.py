@@ -85,7 +85,7 @@ async def test_what_is_derived_by_a_command_is_shown_reviewed_and_deleted_by_oth
     assert [summary, *plain] == both
     assert ("summary", "Keeps bees Sails") == (summary["record_kind"], summary["content"]["statement"])
     assert summary == shown
-    assert "--include-derived needs derived records, which are off.\n" == off.log
+    assert "--include-derived needs derived records, which AGENT_MEMORY_RECONSOLIDATION_ENABLED turns on.\n" == off.log
     assert (1, 2) == (taken.answer["derived"], taken.answer["refused"])
     assert [2, 3] == [each["line"] for each in taken.answer["errors"]]
     assert "line 2: confidence must not exceed" in told.log

@@ -21,6 +21,18 @@ export function pageQuestion(session) {
   };
 }
 
+/**
+ * How many wait for a review, of both kinds where both are served.
+ * @param {Session} session
+ * @returns {Promise<number>}
+ * @throws {ApiError}
+ */
+export async function waitingCount(session) {
+  const variables = { ceiling: session.ceiling.toUpperCase() };
+  if (session.derivedSupported) return (await session.ask('ReviewItemsCount', variables)).memoryItems.totalCount;
+  return (await session.ask('ReviewCount', variables)).memoryOverview.flaggedForReview;
+}
+
 /** A node of an answer in the one shape. @param {any} node */
 export function itemOf(node) {
   if (!node.recordKind) return node;

@@ -5,7 +5,7 @@ import { ApiError } from '../api.js';
 import { Corrections } from '../corrections.js';
 import { html } from '../dom.js';
 import { Feed } from '../feed.js';
-import { isDerived, pageQuestion } from '../items.js';
+import { isDerived, pageQuestion, waitingCount } from '../items.js';
 import { CEILINGS, Session } from '../session.js';
 import { listenToKeys } from '../shortcuts.js';
 import { language, text } from '../texts.js';
@@ -300,9 +300,9 @@ class MemoryApp extends HTMLElement {
     const { ceiling } = session;
     this.countedFor = ceiling;
     try {
-      const { memoryOverview } = await session.ask('ReviewCount', { ceiling: ceiling.toUpperCase() });
+      const count = await waitingCount(session);
       if (ceiling !== session.ceiling || !session.signedIn) return;
-      this.reviewCount = memoryOverview.flaggedForReview;
+      this.reviewCount = count;
     } catch {
       // The count is only a hint: without it the entry stands alone, and the next change asks again.
       this.reviewCount = null;

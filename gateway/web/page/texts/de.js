@@ -31,7 +31,7 @@ export default {
   'nav.review': 'Zu prüfen',
   'nav.overview': 'Überblick',
   'nav.settings': 'Einstellungen',
-  'nav.review_count': { one: '{count} Annahme wartet auf dich', other: '{count} Annahmen warten auf dich' },
+  'nav.review_count': { one: '{count} wartet auf dich', other: '{count} warten auf dich' },
 
   'ceiling.label': 'Sichtbar bis',
   'ceiling.help': 'Was privater ist, bleibt auf diesem Bildschirm verborgen.',

@@ -30,7 +30,7 @@ export default {
   'nav.review': 'Needs review',
   'nav.overview': 'Overview',
   'nav.settings': 'Settings',
-  'nav.review_count': { one: '{count} belief waits for you', other: '{count} beliefs wait for you' },
+  'nav.review_count': { one: '{count} waits for you', other: '{count} wait for you' },
 
   'ceiling.label': 'Showing up to',
   'ceiling.help': 'Anything more private is hidden on this screen.',

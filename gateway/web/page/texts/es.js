@@ -31,7 +31,7 @@ export default {
   'nav.review': 'Por revisar',
   'nav.overview': 'Resumen',
   'nav.settings': 'Ajustes',
-  'nav.review_count': { one: '{count} creencia te espera', other: '{count} creencias te esperan' },
+  'nav.review_count': { one: '{count} te espera', other: '{count} te esperan' },
 
   'ceiling.label': 'Se muestra hasta',
   'ceiling.help': 'Lo que sea más privado queda oculto en esta pantalla.',
