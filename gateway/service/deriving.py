@@ -116,7 +116,7 @@ class DerivationService:
     async def _put(
         self, transaction: Transaction, record: DerivedRecord, sources: Collection[Source], now: datetime
     ) -> DerivationResult:
-        """Write a record, unless one that says the same of the same stands; retire those of them that are withheld.
+        """Write a record, unless one of the same that says the same stands; retire those that are withheld.
 
         One of another sensitivity has no part in it: it would be told of where it is hidden.
         """
@@ -125,7 +125,7 @@ class DerivationService:
         hashes = derivation_hashes(keyring, owner, content)
         equal = await transaction.derived.find_equal_ids(owner, hashes.values())
         for other in await transaction.derived.find_many_for_update(owner, equal):
-            if other.sensitivity is not record.sensitivity or not _is_of_the_same(other, content):
+            if not _is_of_the_same(other, record, content):
                 continue
             if await _stands(transaction, other, now):
                 return DerivationResult(outcome=DerivationOutcome.UNCHANGED, id=other.id)
@@ -152,8 +152,10 @@ class DerivationService:
         return DerivationResult(outcome=DerivationOutcome.DERIVED, id=record.id)
 
 
-def _is_of_the_same(other: DerivedRecord, content: DerivedContent) -> bool:
-    """Whether a record that says the same says it of the same subject and scope; of a retired one nobody knows."""
+def _is_of_the_same(other: DerivedRecord, record: DerivedRecord, content: DerivedContent) -> bool:
+    """Whether what says the same is of one kind, sensitivity, subject and scope; of a retired one less is known."""
+    if (other.record_kind, other.sensitivity) != (record.record_kind, record.sensitivity):
+        return False
     held = other.content
     return held is None or (held.subject, held.scope) == (content.subject, content.scope)
 

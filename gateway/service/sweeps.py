@@ -6,13 +6,15 @@ Source: belief store decisions, Effective status; Review and delete (receipts).
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from gateway.service.derived_reviews import session_of
 from gateway.service.environment import Environment
-from store.domain.derived import runs_at
+from store.domain.derived import DerivedRecord, runs_at
 from store.domain.formation import expired
 from store.domain.memories import is_live
-from store.domain.vocabulary import EventKind
+from store.domain.owners import Owner
+from store.domain.vocabulary import EventKind, Portability
 from store.ports.store import Store, Transaction
 
 SWEEP_BATCH = 500
@@ -73,16 +75,29 @@ class SweepService:
 
 
 async def _erase_derived(transaction: Transaction, tenant: str, now: datetime) -> int:
-    """Remove derived records that have run out: nobody is shown them any more, and nothing may stand on them."""
+    """Remove derived records that have run out, all of an owner together, since they may rest on each other.
+
+    Nobody is shown them any more. What was kept to its scope stays: it remembers that for when it is made anew.
+    """
     keys = await transaction.derived.find_due_keys(tenant, now=now, limit=SWEEP_BATCH)
+    erased = 0
     for owner in sorted({owner for owner, _ in keys}, key=lambda owner: owner.principal):
-        ids = [id for each, id in keys if each == owner]
-        records = await transaction.derived.find_many_for_update(owner, ids)
-        due = [record for record in records if not runs_at(record, now)]
+        due = await _due_of(transaction, owner, now)
         sessions = [(session_of(record), record.id) for record in due]
         await transaction.derived.erase(owner, [record.id for record in due], at=now)
         await transaction.journal.append_each(owner, EventKind.EXPIRED, memories=sessions, at=now)
-    return len(keys)
+        erased += len(due)
+    return erased
+
+
+async def _due_of(transaction: Transaction, owner: Owner, now: datetime) -> list[DerivedRecord]:
+    due: list[DerivedRecord] = []
+    after: UUID | None = None
+    while ids := await transaction.derived.find_withheld_ids(owner, now=now, after=after, limit=SWEEP_BATCH):
+        records = await transaction.derived.find_many_for_update(owner, ids)
+        due += [each for each in records if not runs_at(each, now) and each.portability is not Portability.LOCAL]
+        after = ids[-1]
+    return due
 
 
 async def _expire(transaction: Transaction, tenant: str, now: datetime) -> int:

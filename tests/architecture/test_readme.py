@@ -115,9 +115,7 @@ def test_the_sections_stand_in_the_order_of_a_newcomer() -> None:
 def test_every_relative_link_leads_somewhere(page: Path) -> None:
     text = text_of(page)
     targets = re.findall(r"\]\(([^)\s]+)\)", text)
-    headings = {
-        f"#{heading.lower().replace(' ', '-')}" for heading in re.findall(r"^#+ ([\w ]+)$", text, re.MULTILINE)
-    }
+    headings = {f"#{heading.lower().replace(' ', '-')}" for heading in re.findall(r"^#+ ([\w ]+)$", text, re.MULTILINE)}
     relative = [target for target in targets if not urlsplit(target).scheme and target not in headings]
     assert [] == [target for target in relative if not (ROOT / page.parent / target).exists()]
 

@@ -130,7 +130,13 @@ async def test_what_rests_on_what_has_run_out_is_not_shown_by_the_sweep(
     assert [] == [record for record in await deployment.stored_derived() if record.content is not None]
 
 
-@pytest.mark.parametrize("swept", [False, True])
+@pytest.mark.parametrize(
+    "swept",
+    [
+        False,
+        True,
+    ],
+)
 async def test_what_was_kept_to_its_scope_is_so_whether_or_not_it_was_swept(
     deployment: Deployment, swept: bool
 ) -> None:
