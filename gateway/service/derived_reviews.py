@@ -25,6 +25,16 @@ def derivation_hashes(keyring: Keyring, owner: Owner, content: DerivedContent) -
     return keyring.derivation_hashes_by_key(owner, [clause.text for clause in content.clauses])
 
 
+def placement_hashes(keyring: Keyring, record: DerivedRecord, content: DerivedContent) -> dict[str, bytes]:
+    """The hash by which it is known that such a record was kept to its scope, by the id of each key of the ring."""
+    return keyring.placement_hashes_by_key(
+        record.owner,
+        record_kind=record.record_kind.value,
+        sensitivity=record.sensitivity.value,
+        clauses=[clause.text for clause in content.clauses],
+    )
+
+
 def forbidding_hashes(
     keyring: Keyring, owner: Owner, record: DerivedRecord, content: DerivedContent
 ) -> list[tuple[str, bytes]]:
@@ -127,7 +137,8 @@ async def apply_deletion(
         hashes = [hash for _, hash in forbidden]
         equal = await transaction.derived.find_equal_ids(owner, hashes)
         gone |= {other.id: other for other in await transaction.derived.find_many_for_update(owner, equal)}
-        await transaction.journal.erase_rejections(owner, hashes)
+        placed = placement_hashes(keyring, said, said.content).values()
+        await transaction.journal.erase_rejections(owner, {*hashes, *placed})
         for key_id, hash in forbidden:
             tombstone = Tombstone(owner=owner, statement_hash=hash, key_id=key_id, created_at=now)
             await transaction.journal.add_tombstone(tombstone)
@@ -159,8 +170,8 @@ async def _reject(
     """Note that what a record says was rejected, under the current key; of one that says nothing there is no note."""
     if record.content is None:
         return
-    # What is only out of place forbids nothing: it is noted of the derivation alone.
-    noted = list(derivation_hashes(keyring, record.owner, record.content).items())
+    # What is only out of place forbids nothing: it is remembered for when it is derived anew.
+    noted = list(placement_hashes(keyring, record, record.content).items())
     if kind is RejectionKind.UNTRUE:
         noted = await _forbidden(transaction, keyring, record, record.content)
     for key_id, hash in noted:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from gateway.service.derived_reviews import derivation_hashes, session_of
+from gateway.service.derived_reviews import derivation_hashes, placement_hashes, session_of
 from gateway.service.environment import Environment
 from gateway.service.guards import hold_lexical_version, require_key
 from gateway.service.people import find_shown_subject, subject_locks
@@ -38,7 +38,7 @@ from store.domain.deriving import (
 from store.domain.keyring import Keyring
 from store.domain.memories import InvalidRecord, MemoryRecord
 from store.domain.owners import Owner
-from store.domain.vocabulary import BLOCKING_REJECTIONS, EventKind, Portability, Sensitivity
+from store.domain.vocabulary import BLOCKING_REJECTIONS, EventKind, Portability, RejectionKind, Sensitivity
 from store.ports.derived import DerivedWrite
 from store.ports.errors import StoreContention, StoreInconsistent
 from store.ports.store import Store, Transaction
@@ -130,9 +130,10 @@ class DerivationService:
             if await _stands(transaction, other, now):
                 return DerivationResult(outcome=DerivationOutcome.UNCHANGED, id=other.id)
             await _retire(transaction, [other], now)
-            if other.portability is Portability.LOCAL:
-                # What was kept to its scope is so again when it is made anew.
-                record = replace(record, portability=Portability.LOCAL)
+        placed = placement_hashes(keyring, record, content).values()
+        if await transaction.journal.blocked(owner, placed, kinds={RejectionKind.NOT_HERE}):
+            # What was kept to its scope is so again when it is made anew.
+            record = replace(record, portability=Portability.LOCAL)
         [position] = await transaction.memories.next_positions(1)
         write = DerivedWrite(
             record=replace(record, store_position=position),

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from gateway.service.derived_reviews import derivation_hashes
+from gateway.service.derived_reviews import forbidding_hashes, placement_hashes
 from gateway.service.derived_rows import all_derived
 from gateway.service.environment import Environment
 from gateway.service.erasure import STATEMENTS_BATCH, erase_statements
@@ -123,14 +123,19 @@ class ReplacementService:
             content = record.content
             if content is None:
                 continue
-            derivation = frozenset(derivation_hashes(keyring, owner, content).values())
+            forbidding = frozenset(hash for _, hash in forbidding_hashes(keyring, owner, record, content))
             said = keyring.statement_hashes(owner, content.statement)
-            hashes = frozenset[bytes]().union(*(each for each in (derivation, said) if each & buried))
+            # By the hashes of its derivation it is removed, by those of its statement it is retired.
+            hashes = frozenset[bytes]().union(*(each for each in (forbidding - said, said) if each & buried))
             if hashes:
                 await self._restored.transact(partial(self._erase_derived, owner=owner, hashes=hashes))
                 continue
+            known_by = {
+                RejectionKind.UNTRUE: forbidding,
+                RejectionKind.NOT_HERE: frozenset(placement_hashes(keyring, record, content).values()),
+            }
             for kind, outcome in _OUTCOMES.items():
-                if derivation & by_kind[kind]:
+                if known_by[kind] & by_kind[kind]:
                     await self._restored.transact(
                         partial(_review_derived, owner=owner, id=record.id, outcome=outcome, now=now)
                     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
 from uuid import UUID
 
@@ -44,6 +44,7 @@ from store.domain.summaries import (
     summary_extract,
 )
 from store.domain.vocabulary import SENSITIVITY_ORDER, Polarity, Sensitivity
+from store.ports.errors import StoreInconsistent
 from store.ports.memories import Direction, Keyset, MemoryBrowseQuery, MemoryFilter
 from store.ports.store import Store, Transaction
 
@@ -198,7 +199,11 @@ class _Run:
         }
         order = TopologicalSorter({id: [source.id for source in record.sources] for id, record in withheld.items()})
         renewed: dict[UUID, UUID] = {}
-        for record in [withheld[id] for id in order.static_order() if id in withheld]:
+        try:
+            in_order = [withheld[id] for id in order.static_order() if id in withheld]
+        except CycleError as error:
+            raise StoreInconsistent("derived records rest on each other") from error
+        for record in in_order:
             ids = {renewed.get(source.id, source.id) for source in record.sources}
             sources = await self._store.transact(partial(_standing, owner=self._owner, ids=ids, now=now))
             proposal = renewal(record, sources, now)

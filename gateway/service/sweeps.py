@@ -14,7 +14,7 @@ from store.domain.derived import DerivedRecord, runs_at
 from store.domain.formation import expired
 from store.domain.memories import is_live
 from store.domain.owners import Owner
-from store.domain.vocabulary import EventKind, Portability
+from store.domain.vocabulary import EventKind
 from store.ports.store import Store, Transaction
 
 SWEEP_BATCH = 500
@@ -31,7 +31,7 @@ class SweepResult:
 
 
 class SweepService:
-    """Sweeps tenant by tenant, in transactions of at most 500 rows."""
+    """Sweeps tenant by tenant, in transactions of at most 500 rows; the few derived records of an owner go at once."""
 
     def __init__(self, store: Store, environment: Environment, *, receipt_retention: timedelta) -> None:
         """Keep receipts for at least 30 days, whatever is asked."""
@@ -77,7 +77,7 @@ class SweepService:
 async def _erase_derived(transaction: Transaction, tenant: str, now: datetime) -> int:
     """Remove derived records that have run out, all of an owner together, since they may rest on each other.
 
-    Nobody is shown them any more. What was kept to its scope stays: it remembers that for when it is made anew.
+    Nobody is shown them any more.
     """
     keys = await transaction.derived.find_due_keys(tenant, now=now, limit=SWEEP_BATCH)
     erased = 0
@@ -95,7 +95,7 @@ async def _due_of(transaction: Transaction, owner: Owner, now: datetime) -> list
     after: UUID | None = None
     while ids := await transaction.derived.find_withheld_ids(owner, now=now, after=after, limit=SWEEP_BATCH):
         records = await transaction.derived.find_many_for_update(owner, ids)
-        due += [each for each in records if not runs_at(each, now) and each.portability is not Portability.LOCAL]
+        due += [each for each in records if not runs_at(each, now)]
         after = ids[-1]
     return due
 

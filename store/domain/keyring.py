@@ -65,6 +65,16 @@ class Keyring:
         """The same by the id of each key of the ring."""
         return {key.id: _derivation_hash(key, owner, clauses) for key in self.keys}
 
+    def placement_hashes_by_key(
+        self, owner: Owner, *, record_kind: str, sensitivity: str, clauses: Collection[str]
+    ) -> dict[str, bytes]:
+        """The hash of what a derived record of one kind and sensitivity says, by the id of each key of the ring.
+
+        By it is known that the record was kept to its scope; it tells nothing of one of another sensitivity.
+        """
+        place = ("placed", record_kind, sensitivity)
+        return {key.id: _derivation_hash(key, owner, clauses, place) for key in self.keys}
+
     def with_current(self, identifier: str) -> "Keyring | None":
         """The ring with the key of this id as its current one; None where it holds none such."""
         key = next((key for key in self.keys if key.id == identifier), None)
@@ -84,10 +94,12 @@ def _statement_hash(key: HashKey, owner: Owner, text: str) -> bytes:
     return hmac.digest(key.secret, message, hashlib.sha256)
 
 
-def _derivation_hash(key: HashKey, owner: Owner, clauses: Collection[str]) -> bytes:
+def _derivation_hash(
+    key: HashKey, owner: Owner, clauses: Collection[str], domain: tuple[str, ...] = ("derived",)
+) -> bytes:
     said = sorted({normalized(clause) for clause in clauses})
     # One part more than a statement has at least.
-    parts = (owner.tenant, owner.principal, "derived", *said)
+    parts = (owner.tenant, owner.principal, *domain, *said)
     return hmac.digest(key.secret, length_prefixed(*(part.encode() for part in parts)), hashlib.sha256)
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from store.domain.derived import Ancestor, DerivedContent, DerivedRecord, DerivedStatus, retired, runs_at
 from store.domain.lexical import record_lexemes
 from store.domain.owners import Owner
-from store.domain.vocabulary import MemoryStatus, Portability, Sensitivity, within
+from store.domain.vocabulary import MemoryStatus, Sensitivity, within
 from store.inmemory.pages import page
 from store.inmemory.state import OwnerState, State, StoredDerived
 from store.ports.derived import DerivedBrowseResult, DerivedWrite
@@ -103,13 +103,13 @@ class InMemoryDerivedWrites:
         return [id for id in ids if after is None or id > after][:limit]
 
     async def find_due_keys(self, tenant: str, *, now: datetime, limit: int) -> list[MemoryKey]:
-        """The keys of active records of a tenant that have run out by themselves and are not local, at most `limit`."""
+        """The keys of active records of a tenant that have run out by themselves, at most `limit`."""
         due = [
             (owner, id)
             for owner, held in self._state.owners.items()
             if owner.tenant == tenant
             for id, row in held.derived.items()
-            if _is_active(row) and not runs_at(row.record, now) and row.record.portability is not Portability.LOCAL
+            if _is_active(row) and not runs_at(row.record, now)
         ]
         return due[:limit]
 

@@ -101,7 +101,7 @@ class DerivedWrites(Protocol):
         ...
 
     async def find_due_keys(self, tenant: str, *, now: datetime, limit: int) -> list[MemoryKey]:
-        """The keys of active records of a tenant that have run out by themselves and are not local, at most `limit`."""
+        """The keys of active records of a tenant that have run out by themselves, at most `limit`."""
         ...
 
     async def find_ids(self, owner: Owner, *, after: UUID | None, limit: int) -> list[UUID]:

@@ -137,11 +137,8 @@ Index(
     derived_records.c.statement_hash,
     postgresql_where=text("statement_hash is not null"),
 )
-DERIVED_TO_BE_SWEPT = f"{IN_LEVELS} and isfinite(ends_at) and portability <> '{Portability.LOCAL.value}'"
-"""Active records that run out by themselves: the condition of the index that finds those of a tenant.
-
-One that was kept to its scope stays, since it remembers that for when it is made anew.
-"""
+DERIVED_TO_BE_SWEPT = f"{IN_LEVELS} and isfinite(ends_at)"
+"""Active records that run out by themselves: the condition of the index that finds those of a tenant."""
 Index(
     "derived_records_to_be_swept",
     derived_records.c.tenant_id,

@@ -175,7 +175,7 @@ class PostgresDerivedWrites:
         return [row.id for row in await self._session.fetch(statement, parameters)]
 
     async def find_due_keys(self, tenant: str, *, now: datetime, limit: int) -> list[MemoryKey]:
-        """The keys of active records of a tenant that have run out by themselves and are not local, at most `limit`."""
+        """The keys of active records of a tenant that have run out by themselves, at most `limit`."""
         rows = await self._session.fetch(FIND_DUE_KEYS, {"tenant": tenant, "now": now, "limit": limit})
         return [(Owner(tenant=row[0], principal=row[1]), row[2]) for row in rows]
 

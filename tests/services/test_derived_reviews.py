@@ -88,7 +88,10 @@ async def test_not_here_keeps_to_the_scope_for_good(deployment: Deployment, pair
     assert 0.35 == view.content.confidence
     _, [rejection], _ = await journal(deployment)
     assert (RejectionKind.NOT_HERE, pair.hypothesis) == (rejection.kind, rejection.memory_id)
-    assert deployment.keyring.derivation_hash(ADA, ["Likes the country"]) == rejection.statement_hash
+    placed = deployment.keyring.placement_hashes_by_key(
+        ADA, record_kind="hypothesis", sensitivity="public", clauses=["Likes the country"]
+    )
+    assert [rejection.statement_hash] == list(placed.values())
     event = (await deployment.events())[-1]
     assert (EventKind.REJECTED, {"outcome": "not_here"}) == (event.kind, event.payload)
     await pair.check_untouched()

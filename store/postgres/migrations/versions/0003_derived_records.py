@@ -101,7 +101,7 @@ create index derived_records_by_statement on derived_records (tenant_id, princip
 """,
     """
 create index derived_records_to_be_swept on derived_records (tenant_id, ends_at)
-    where status = 2 and isfinite(ends_at) and portability <> 'local'
+    where status = 2 and isfinite(ends_at)
 """,
     "create index derived_records_search on derived_records using gin (search) with (fastupdate = off)",
     """
