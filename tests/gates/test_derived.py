@@ -58,15 +58,15 @@ async def test_nothing_above_the_ceiling_is_returned_or_distinguishable(
 ) -> None:
     asking = owner(tenant=f"tenant of derived records {next(_tenants)}")
     secret = await transport.gateway.secret(asking)
-    kept: list[MemoryRecord | DerivedRecord] = []
-    for number, sensitivity in enumerate(sensitivities):
-        # One is above its source, one rests on the other.
-        [belief] = await transport.gateway.keep(memory(f"Statement {number}", owner=asking))
-        [summary] = await transport.gateway.keep_derived(
-            derived(belief, statement=belief.statement, sensitivity=sensitivity)
-        )
-        [above] = await transport.gateway.keep_derived(derived(summary, belief, statement=belief.statement))
-        kept += [belief, summary, above]
+    beliefs = await transport.gateway.keep(
+        *(memory(f"Statement {number}", owner=asking) for number in range(len(sensitivities)))
+    )
+    # One is above its source, one rests on the other.
+    made: list[DerivedRecord] = []
+    for belief, sensitivity in zip(beliefs, sensitivities, strict=True):
+        summary = derived(belief, statement=belief.statement, sensitivity=sensitivity)
+        made += [summary, derived(summary, belief, statement=belief.statement)]
+    kept: list[MemoryRecord | DerivedRecord] = [*beliefs, *await transport.gateway.keep_derived(*made)]
     visible = [record for record in kept[::-1] if within(record.sensitivity, ceiling)]
 
     walked: list[str] = []
