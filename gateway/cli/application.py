@@ -44,7 +44,7 @@ COMMANDS = (
     ),
     Outline(
         name="sweep",
-        summary="Write out what has run out: beliefs expire, derived records and old receipts go. It changes no answer.",
+        summary="Write out what has run out: beliefs expire, derived records and receipts go. It changes no answer.",
         module="gateway.cli.maintenance",
         attribute="sweep",
     ),

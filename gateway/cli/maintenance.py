@@ -14,7 +14,7 @@ from store.domain.maintenance import Compaction
 
 
 def sweep(*, as_json: AsJson = False, data_dir: DataDirectory = None, database_url: DatabaseUrl = None) -> None:
-    """Write out what has run out: beliefs expire, derived records and old receipts go. It changes no answer."""
+    """Write out what has run out: beliefs expire, derived records and receipts go. It changes no answer."""
 
     async def work(services: Services) -> SweepResult:
         await services.operators.note("sweep")
